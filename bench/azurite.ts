@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Azurite needs this version or a newer one. */
+/** The oldest Node version that Azurite runs on. */
 const NODE_MAJOR_MIN = 22;
 
 export interface Azurite {
@@ -11,7 +11,7 @@ export interface Azurite {
   readonly script: string;
 }
 
-/** Null when it has not been installed in `folder`. */
+/** Returns null if Azurite is not installed in `folder`. */
 export function findAzurite(folder: string): Azurite | null {
   const modules = join(folder, "node_modules");
   const script = join(modules, "azurite", "dist", "src", "azurite.js");
@@ -22,7 +22,7 @@ export function findAzurite(folder: string): Azurite | null {
   return { version, node, script };
 }
 
-/** Installs Azurite, and a Node that is new enough for it, away from our own packages. */
+/** Installs Azurite, and a Node that is new enough for it, apart from our own packages. */
 export function installAzurite(folder: string): Azurite {
   mkdirSync(folder, { recursive: true });
   const manifest = join(folder, "package.json");

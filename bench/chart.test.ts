@@ -11,7 +11,7 @@ const LINES = [
   { row: "Put Message", bar: "≥ 10 × Azurite", found: "nothing to compare with" },
 ];
 
-test("the chart has one bar for each ratio of throughput", () => {
+test("the chart has one bar for each throughput ratio", () => {
   const svg = renderChart(LINES, "2026-11-17 & later");
   assert.equal(svg.match(/<rect class="(?:bar|missed)" x="300"/g)?.length, 3);
   assert.match(svg, />Put Blob &lt;4 KiB&gt;<\/text>/);
@@ -26,7 +26,7 @@ test("a ratio below its bar is drawn as missed", () => {
   assert.match(svg, /<rect class="missed" x="300" y="[\d.]+" width="200.0"/);
 });
 
-test("a bar ends at the axis' end, however large the ratio is", () => {
+test("a bar ends at the end of the axis, however large the ratio", () => {
   const widths = [...renderChart(LINES, "").matchAll(/x="300" y="[\d.]+" width="([\d.]+)"/g)];
   assert.deepEqual(
     widths.map(([, width]) => width),

@@ -1,4 +1,4 @@
-/** One comparison of the benchmark page: a row, the bar it has to reach, and what was found. */
+/** One comparison on the benchmark page: a row, the bar it must reach, and the result. */
 export interface ChartLine {
   readonly row: string;
   /** "≥ 10 × Azurite". */
@@ -17,7 +17,7 @@ interface Panel {
   readonly title: string;
   readonly comparisons: readonly Comparison[];
   readonly ticks: readonly number[];
-  /** Where a ratio lies on the axis, from 0 to 1. */
+  /** Returns the position of a ratio on the axis, from 0 to 1. */
   readonly place: (ratio: number) => number;
 }
 
@@ -34,7 +34,7 @@ const TOP = 62;
 const AZURITE_RATIO_MAX = 300;
 const SAMBA_RATIO_MAX = 1.5;
 
-/** Both grounds are the picture's own, so that it is legible in a page of either. */
+/** The picture has its own background for both themes, so that it is legible on either. */
 const STYLE = `
   .ground { fill: #ffffff } text { fill: #1f2328; font: 13px sans-serif }
   .title { font-weight: 600 } .small { font-size: 11px; fill: #59636e }
@@ -46,7 +46,7 @@ const STYLE = `
     .required { stroke: #f0f6fc }
   }`;
 
-/** Draws the ratios to Azurite and to Samba as bars, each with a mark where it has to be. */
+/** Draws the ratios to Azurite and to Samba as bars, each with a mark at its target. */
 export function renderChart(lines: readonly ChartLine[], caption: string): string {
   const panels = [azuritePanel(lines), sambaPanel(lines)].filter(
     ({ comparisons }) => comparisons.length > 0,
@@ -130,7 +130,7 @@ function renderBar(one: Comparison, top: number, at: (ratio: number) => number):
   const y = middle - BAR_HEIGHT / 2;
   const mark = fixed(at(required));
   const text = middle + 4.5;
-  // A number stands behind the bar and behind the mark, whichever is longer.
+  // The number follows the bar or the mark, whichever is longer.
   const number = fixed(Math.max(end, at(required)) + 6);
   return [
     `<text x="${LABELS_WIDTH - 8}" y="${text}" text-anchor="end">${escapeXml(row)}</text>`,

@@ -5,7 +5,7 @@ const STOP_MS_MAX = 10_000;
 
 const running = new Set<ChildProcess>();
 
-/** Starts a program that ends, at the latest, when this process does. */
+/** Starts a program that is ended with this process at the latest. */
 export function startChild(command: string, args: string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   running.add(child);
@@ -23,12 +23,12 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** For the last moment of this process: waits for nothing. */
+/** Kills all programs without waiting, when this process exits. */
 export function killChildren(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** What a program prints on its standard output; throws if it fails. */
+/** Returns what a program prints on its standard output; throws if it fails. */
 export async function outputOf(command: string, args: string[]): Promise<string> {
   const child = startChild(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";

@@ -3,14 +3,14 @@ import { connect, type Socket } from "node:net";
 
 export interface Response {
   readonly status: number;
-  /** Of the body as it crossed the wire. */
+  /** The length of the body on the wire. */
   readonly bodyBytes: number;
-  /** Empty unless it was asked for, or the request was refused. */
+  /** Empty unless requested, or unless the request was refused. */
   readonly text: string;
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n");
-/** What ends a chunked body. The listings that come in chunks never contain it. */
+/** The end of a chunked body. No chunked listing contains it. */
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
@@ -24,19 +24,19 @@ interface Pending {
 }
 
 /**
- * One connection, one request at a time. It knows just enough HTTP to find the end of an answer: it
- * shares the machine with the server that it measures, so it has to cost far less.
+ * One connection with one request at a time. It parses just enough HTTP to find the end of a
+ * response: it shares the machine with the server it measures, so it must cost far less.
  */
 export class Connection {
   readonly #socket: Socket;
   #pending: Pending | null = null;
   #head: Buffer | null = null;
   #status = 0;
-  /** Body bytes still to come; null for a chunked body. */
+  /** Remaining bytes of the body; null for a chunked body. */
   #bytesLeft: number | null = 0;
   #bodyBytes = 0;
   #tail = NO_BYTES;
-  #kept: Buffer[] = [];
+  #textParts: Buffer[] = [];
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -48,7 +48,7 @@ export class Connection {
   static open(port: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
       let connection: Connection | null = null;
-      // All answers are read into the same memory: new memory for each part costs as much as the rest.
+      // Reads all responses into the same memory: allocating for each part would double the cost.
       const buffer = Buffer.allocUnsafe(READ_BYTES);
       const callback = (bytes: number) => {
         if (connection !== null) connection.#take(buffer.subarray(0, bytes));
@@ -72,7 +72,7 @@ export class Connection {
     });
   }
 
-  /** Sends a head, and behind it the same bytes again and again, no faster than they are taken. */
+  /** Sends a head, then the same bytes repeatedly, no faster than the socket accepts them. */
   async send(head: Buffer, bytes: Buffer, times: number): Promise<Response> {
     const answer = this.exchange(head);
     answer.catch(() => {});
@@ -114,7 +114,7 @@ export class Connection {
   #takeBody(bytes: Buffer): void {
     this.#bodyBytes += bytes.length;
     if (this.#pending?.keepText === true || this.#status >= 300)
-      this.#kept.push(Buffer.from(bytes));
+      this.#textParts.push(Buffer.from(bytes));
     if (this.#bytesLeft === null) {
       this.#tail = Buffer.concat([this.#tail, bytes.subarray(-LAST_CHUNK.length)]).subarray(
         -LAST_CHUNK.length,
@@ -130,14 +130,14 @@ export class Connection {
     const response = {
       status: this.#status,
       bodyBytes: this.#bodyBytes,
-      text: this.#kept.length === 0 ? "" : Buffer.concat(this.#kept).toString(),
+      text: this.#textParts.length === 0 ? "" : Buffer.concat(this.#textParts).toString(),
     };
     const pending = this.#pending;
     this.#pending = null;
     this.#status = 0;
     this.#bodyBytes = 0;
     this.#tail = NO_BYTES;
-    this.#kept = [];
+    this.#textParts = [];
     pending?.resolve(response);
   }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** True if the program can be started; as root on Debian its package is installed for that. */
+/** Whether a program can be started. As root on Debian, installs its package. */
 export function ensureDebianPackage(program: string, debianPackage: string): boolean {
   if (isThere(program)) return true;
   if (process.getuid?.() !== 0 || !isThere("apt-get")) return false;
@@ -18,7 +18,7 @@ export function ensureDebianPackage(program: string, debianPackage: string): boo
   return isThere(program);
 }
 
-/** Some answer --version with an exit code of 1: only a program that is absent cannot be run. */
+/** Whether a program exists. Some exit with 1 on --version, so only a failure to start counts. */
 export function isThere(program: string): boolean {
   try {
     execFileSync(program, ["--version"], { stdio: "ignore" });

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
+import { RoundRobin } from "./round-robin.ts";
 import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
-import { Turns } from "./turns.ts";
 
-/** What is measured with few objects and with many. */
+/** A measurement with few objects and with many. */
 export interface FewAndMany<T> {
   readonly few: number;
   readonly many: number;
@@ -12,20 +12,20 @@ export interface FewAndMany<T> {
 }
 
 /**
- * Measures a server with few objects and one with many in turn. Both start anew after they were
- * filled: what was written last would be in memory, and that is more of the few than of the many.
+ * Measures a server with few objects and one with many, alternating. Both restart after filling:
+ * recent writes stay in memory, which would favour the few.
  */
 export async function fewAndMany<T>(
   bench: Bench,
   { few, many, fill, measure }: FewAndMany<T>,
 ): Promise<{ readonly few: T; readonly many: T }> {
   const { servers } = bench;
-  const turns = new Turns();
-  const inTurn = { ...bench, load: bench.load.takingTurns(turns) };
+  const slots = new RoundRobin();
+  const alternating = { ...bench, load: bench.load.in(slots) };
   const folders = [servers.newFolder(), servers.newFolder()] as const;
   const run = (folder: string, count: number) =>
     servers.withFolder("lazuli", folder, (target) =>
-      turns.run(target.pid, () => measure(target, count, inTurn)),
+      slots.run(target.pid, () => measure(target, count, alternating)),
     );
   try {
     await servers.withFolder("lazuli", folders[0], (target) => fill(target, few));

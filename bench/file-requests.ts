@@ -17,7 +17,7 @@ export function createFile(target: Target, index: number, bytes = SMALL.length):
   });
 }
 
-/** 4 KiB that come with the creation. */
+/** Creates a file with 4 KiB of initial content. */
 export function createFileWithBody(target: Target, index: number): Buffer {
   return signed(target.port, {
     method: "PUT",
@@ -27,7 +27,7 @@ export function createFileWithBody(target: Target, index: number): Buffer {
   });
 }
 
-/** 4 KiB from the beginning, unless other bytes and a place for them are given. */
+/** Writes 4 KiB at the beginning, unless another body and offset are given. */
 export function putRange(target: Target, index: number, body = SMALL, from = 0): Buffer {
   return signed(target.port, {
     method: "PUT",

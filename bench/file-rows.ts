@@ -20,12 +20,12 @@ const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
 const RANGE_BYTES = 4 * 1024 * 1024;
-/** As many requests at a time as the official SDKs send to upload one blob or file. */
+/** The concurrency with which the official SDKs upload one blob or file. */
 const SDK_CLIENTS = 5;
 const LISTED = 5_000;
 const MANY_FILES = 100_000;
 
-/** Each is measured beside what matches it in the Blob service, on the same server. */
+/** Each row is measured with its counterpart in the Blob service, on the same server. */
 export const FILE_ROWS: readonly Row[] = [
   {
     name: "Create File and Put Range 4 KiB",
@@ -106,7 +106,7 @@ export const FILE_ROWS: readonly Row[] = [
   },
 ];
 
-/** Measures both services in turn. */
+/** Measures both services, alternating. */
 function onBoth(
   runBlobs: (target: Target, bench: Bench) => Promise<Reading>,
   runFiles: (target: Target, bench: Bench) => Promise<Reading>,
@@ -125,7 +125,7 @@ function onBoth(
     });
 }
 
-/** The same bytes as blocks of a blob and as ranges of a file, so many at a time. */
+/** Writes the same bytes as blocks of a blob and as ranges of a file, with this many clients. */
 function rangesBesideBlocks(clients: number): Row["measure"] {
   return onBoth(
     async (blobs, { load }) => {
@@ -141,7 +141,7 @@ function rangesBesideBlocks(clients: number): Row["measure"] {
   );
 }
 
-/** Requests to blobs, and to files of the same size, that are there already. */
+/** Sends requests to existing blobs, and to existing files of the same size. */
 function onFilled(
   askBlob: (target: Target, index: number) => Buffer,
   askFile: (target: Target, index: number) => Buffer,
@@ -161,7 +161,7 @@ function onFilled(
   );
 }
 
-/** Processor time for a page, with as many files as it holds and with many more. */
+/** Measures the processor time for a page, with as many files as it holds and with many more. */
 async function listAmongMany(bench: Bench): Promise<Reading> {
   const filesOf = (target: Target) => ({ ...target, port: target.filePort });
   const { few, many } = await fewAndMany(bench, {
@@ -172,7 +172,7 @@ async function listAmongMany(bench: Bench): Promise<Reading> {
       await answerTo(files, createShare(files));
       await bench.load.fill(files, create(files, count));
     },
-    measure: (target, _, inTurn) => listFirst(filesOf(target), inTurn),
+    measure: (target, _, alternating) => listFirst(filesOf(target), alternating),
   });
   return { value: many, inTheSmall: few };
 }
@@ -207,7 +207,7 @@ function variants<T>(make: (index: number) => T): T[] {
   return range(VARIANTS, make);
 }
 
-/** Of 100 MiB. */
+/** Splits 100 MiB into ranges. */
 function pieces<T>(make: (at: number) => T): T[] {
   return range((LARGE_MIB * 1024 * 1024) / RANGE_BYTES, make);
 }

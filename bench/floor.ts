@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 
-// The floor: what node:http costs by itself. It answers as many bytes and about as many headers as
-// a server for blobs, but checks nothing and keeps nothing. The last part of a blob's name is its
-// size: see requests.ts.
+// The floor: the cost of node:http by itself. It sends as many bytes and about as many headers as a
+// blob server, but checks and stores nothing. The last part of a blob's name is its size: see
+// requests.ts.
 
 const BLOB_HEADERS = {
   "Content-Type": "application/octet-stream",

@@ -1,8 +1,8 @@
 import { Connection } from "./connection.ts";
 import { cpuMicrosOfGenerator, cpuMicrosOfTree } from "./proc.ts";
+import type { RoundRobin } from "./round-robin.ts";
 import type { Reading } from "./row.ts";
 import type { Target } from "./server.ts";
-import type { Turns } from "./turns.ts";
 import type { Wrk } from "./wrk.ts";
 
 export interface Run {
@@ -12,39 +12,39 @@ export interface Run {
   readonly p99Ms?: number;
 }
 
-/** Requests that one client sends one after the other. */
+/** Requests that one client sends in order. */
 type Groups = readonly (readonly Buffer[])[];
 
 const CONNECTIONS = 32;
-/** More writers at once are more that share a flush. */
+/** More concurrent writers share one flush. */
 const FILLING_CONNECTIONS = 256;
 /**
- * Long enough for the compiler of a server in JavaScript to be done with the hot paths. Some of ours are
- * compiled anew when the first records move from the log to the database, some seconds later.
+ * Long enough for the JIT compiler of a server in JavaScript to optimize the hot paths. Some of
+ * ours are compiled again when the first checkpoint runs, some seconds later.
  */
 const WARM_UP_SECONDS = 10;
 
-/** Sends requests that were made and signed beforehand, so that the generator has little to do. */
+/** Sends requests that were signed beforehand, so that the generator costs little. */
 export class Load {
   readonly #seconds: number;
   readonly #wrk: Wrk | null;
-  readonly #turns: Turns;
+  readonly #slots: RoundRobin;
 
-  constructor(seconds: number, wrk: Wrk | null, turns: Turns) {
+  constructor(seconds: number, wrk: Wrk | null, slots: RoundRobin) {
     this.#seconds = seconds;
     this.#wrk = wrk;
-    this.#turns = turns;
+    this.#slots = slots;
   }
 
-  /** The same load in turn with others. */
-  takingTurns(turns: Turns): Load {
-    return new Load(this.#seconds, this.#wrk, turns);
+  /** Returns the same load, scheduled in these slots. */
+  in(slots: RoundRobin): Load {
+    return new Load(this.#seconds, this.#wrk, slots);
   }
 
-  /** Many clients at once, each of which waits for its answer. The value is in requests a second. */
+  /** Sends requests from many concurrent clients. The value is in requests per second. */
   async many(target: Target, requests: readonly Buffer[]): Promise<Reading> {
     await expectSuccess(target, requests);
-    // wrk waits for the body that the answer to a HEAD announces and does not have.
+    // wrk would wait for the body that a response to HEAD announces and does not have.
     const isHead = requests[0]?.toString("latin1", 0, 4) === "HEAD";
     const wrk = isHead ? null : this.#wrk;
     return this.#warm(target, (seconds) =>
@@ -54,29 +54,29 @@ export class Load {
     );
   }
 
-  /** Many clients at once. One client sends a whole group, in its order. */
+  /** Sends groups from many concurrent clients. One client sends a whole group, in order. */
   grouped(target: Target, groups: Groups): Promise<Reading> {
     return this.#warm(target, (seconds) => replay(target.port, groups, CONNECTIONS, seconds));
   }
 
-  /** One client that sends one request after the other. The value is in requests a second. */
+  /** Sends requests from one client. The value is in requests per second. */
   single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
     return this.few(target, requests, 1);
   }
 
-  /** So many clients at once, for requests that are large. */
+  /** Sends large requests from this many concurrent clients. */
   async few(target: Target, requests: readonly Buffer[], clients: number): Promise<Reading> {
     await expectSuccess(target, requests);
     const groups = oneByOne(requests);
     return this.#warm(target, (seconds) => replay(target.port, groups, clients, seconds));
   }
 
-  /** Many clients at once, for requests that cannot be repeated: the first third is the warm-up. */
+  /** Sends requests that cannot be repeated, from many clients: the first third is the warm-up. */
   async once(target: Target, requests: readonly Buffer[]): Promise<Reading> {
     const warmUp = Math.floor(requests.length / 3);
     await this.each(target, requests.slice(0, warmUp));
     const rest = requests.slice(warmUp);
-    return this.#turns.middleOf(target.pid, (round, rounds) => {
+    return this.#slots.medianOf(target.pid, (round, rounds) => {
       const share = (end: number) => Math.floor((rest.length * end) / rounds);
       const some = rest.slice(share(round), share(round + 1));
       return measured(target, async () => {
@@ -89,7 +89,7 @@ export class Load {
 
   async #warm(target: Target, run: (seconds: number) => Promise<Run>): Promise<Reading> {
     await run(WARM_UP_SECONDS);
-    return this.#turns.middleOf(target.pid, (_, rounds) =>
+    return this.#slots.medianOf(target.pid, (_, rounds) =>
       measured(target, () => run(Math.ceil(this.#seconds / rounds))),
     );
   }
@@ -107,13 +107,13 @@ export class Load {
     await Promise.all(Array.from({ length: connections }, client));
   }
 
-  /** The same, as fast as it goes: nothing of it is measured. */
+  /** Sends each request once, as fast as possible and without measuring. */
   fill(target: Target, requests: Iterable<Buffer>): Promise<void> {
     return this.each(target, requests, FILLING_CONNECTIONS);
   }
 }
 
-/** The answer to one request, as text. */
+/** Returns the response to one request, as text. */
 export async function answerTo(target: Target, request: Buffer): Promise<string> {
   const connection = await Connection.open(target.port);
   const text = await exchangeOrThrow(connection, request, true);
@@ -138,7 +138,9 @@ async function measured(target: Target, run: () => Promise<Run>): Promise<Readin
   };
 }
 
-/** Our own generator: for what wrk cannot send, and for machines that do not have it. */
+/**
+ * Generates load in this process: for requests that wrk cannot send, and for machines without it.
+ */
 async function replay(
   port: number,
   groups: Groups,

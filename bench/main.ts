@@ -7,14 +7,14 @@ import { Load } from "./load.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { drawPicture, writePage } from "./page.ts";
 import { asJson, asSummary, asTables, describeMachine, type Measured } from "./result.ts";
+import { RoundRobin } from "./round-robin.ts";
 import { type Bench, type Reading, type Row, rounded } from "./row.ts";
 import { ROWS } from "./rows.ts";
 import { findSamba, type Samba } from "./samba.ts";
 import { ROOT, type ServerName, Servers } from "./server.ts";
-import { Turns } from "./turns.ts";
 import { ensureWrk, Wrk } from "./wrk.ts";
 
-/** Measures, prints, and leaves nothing behind. */
+/** Runs the measurements, prints the results, and cleans up. */
 export async function main(args: string[]): Promise<void> {
   const options = readOptions(args);
   if (options.help) return void process.stdout.write(HELP);
@@ -31,11 +31,11 @@ export async function main(args: string[]): Promise<void> {
   const hasWrk = ensureWrk();
   const scratch = newScratch();
   const wrk = hasWrk ? new Wrk(scratch) : null;
-  const turns = new Turns();
+  const slots = new RoundRobin();
   const bench = {
     servers: new Servers(scratch, { azurite, samba }, options.profile),
-    load: new Load(options.seconds, wrk, turns),
-    turns,
+    load: new Load(options.seconds, wrk, slots),
+    slots,
   };
   const measured = await measureAll(rows, bench);
   const setting = {
@@ -75,7 +75,7 @@ function sambaFor(rows: readonly Row[]): Samba | null {
   return samba;
 }
 
-/** In the project's folder, because the usual place for temporary files may be in memory. */
+/** In the project's folder, because the system's temporary folder may be in memory. */
 function newScratch(): string {
   const parent = join(ROOT, ".scratch");
   mkdirSync(parent, { recursive: true });
@@ -96,11 +96,11 @@ async function measureAll(rows: readonly Row[], bench: Bench): Promise<Measured[
     const readings: Partial<Record<ServerName, Reading>> = {};
     const measure = async (server: ServerName) => {
       try {
-        const reading = await bench.turns.run(null, () => row.measure(server, bench));
+        const reading = await bench.slots.run(null, () => row.measure(server, bench));
         say(`${row.name}: ${server}: ${rounded(reading.value)} ${row.unit}`);
         readings[server] = reading;
       } catch (error) {
-        // The other figures are worth having.
+        // Continue, as the other rows are still useful.
         say(`${row.name}: ${server}: ${(error as Error).message}`);
         process.exitCode = 1;
       }

@@ -7,8 +7,8 @@ import type { Target } from "./server.ts";
 const MANY = 100_000;
 const FEW = 1_000;
 /**
- * So often there are others of the few, so that both memories are those of a server that has worked: what
- * is written again under its name takes the place it has, and would leave memory as it is.
+ * Rewrites the few blobs this often under new names, so that both memory readings are of a warm
+ * server: rewriting a name in place would not grow memory.
  */
 const ROUNDS_OF_FEW = 30;
 const BLOB_BYTES = 1_024;
@@ -39,7 +39,7 @@ export async function memoryWithManyBlobs(bench: Bench): Promise<Reading> {
   };
 }
 
-/** Both rows want the same blobs, which take long to write. */
+/** Shared by both rows, as the blobs take long to write. */
 function manyBlobs(bench: Bench): Promise<ManyBlobs> {
   filled ??= fill(bench);
   return filled;
@@ -66,7 +66,7 @@ function* blobs(from: number, until: number, ask: (index: number) => Buffer): Ge
   for (let index = from; index < until; index++) yield ask(index);
 }
 
-/** The middle of a few starts. */
+/** Returns the median of several starts. */
 async function startUp({ servers }: Bench, folder: string): Promise<number> {
   const readyMs: number[] = [];
   const note = async (target: Target) => readyMs.push(target.readyMs);

@@ -8,9 +8,9 @@ const MILLION = 1_000_000;
 const FEW = 1_000;
 const BLOB_BYTES = 100;
 const PAGE_BLOBS = 1_000;
-/** Blobs that are read, from all over the container. */
+/** Blobs that are read, spread over the container. */
 const READ_BLOBS = 2_000;
-/** Requests are signed for 15 minutes: they are made in parts. */
+/** Requests are made in parts, as signatures are valid for 15 minutes. */
 const PART_BLOBS = 50_000;
 
 interface Costs {
@@ -30,7 +30,7 @@ export async function listAmongMillion(bench: Bench): Promise<Reading> {
   return grown(few.list, many.list);
 }
 
-/** By the server's processor time: what the generator and the disk add does not matter here. */
+/** Compares the server's processor time, which excludes the generator and the disk. */
 function grown(few: Reading, many: Reading): Reading {
   return {
     value: many.cpuMicros ?? 0,
@@ -39,7 +39,7 @@ function grown(few: Reading, many: Reading): Reading {
   };
 }
 
-/** Both rows want the same blobs, which take minutes to write. */
+/** Shared by both rows, as the blobs take minutes to write. */
 function costs(bench: Bench): Promise<{ few: Costs; many: Costs }> {
   measured ??= fewAndMany(bench, {
     few: FEW,

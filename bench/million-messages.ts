@@ -12,9 +12,9 @@ import type { Target } from "./server.ts";
 
 const MILLION = 1_000_000;
 const FEW = 10;
-/** Got and deleted for a measurement; the backlog is what they leave. */
+/** Received and deleted for a measurement; the backlog remains. */
 const TAKEN = 20_000;
-/** Requests are signed for 15 minutes: they are made in parts. */
+/** Requests are made in parts, as signatures are valid for 15 minutes. */
 const PART_MESSAGES = 50_000;
 
 interface Costs {
@@ -25,7 +25,7 @@ interface Costs {
 
 let measured: Promise<{ few: Costs; million: Costs }> | null = null;
 
-/** By the server's processor time: what the generator and the disk add does not matter here. */
+/** Compares the server's processor time, which excludes the generator and the disk. */
 export async function amongMillion(bench: Bench, operation: keyof Costs): Promise<Reading> {
   const { few, million } = await costs(bench);
   return {
@@ -35,7 +35,7 @@ export async function amongMillion(bench: Bench, operation: keyof Costs): Promis
   };
 }
 
-/** All rows want the same messages, which take minutes to write. */
+/** Shared by all rows, as the messages take minutes to write. */
 function costs(bench: Bench): Promise<{ few: Costs; million: Costs }> {
   measured ??= bench.servers.withFresh("lazuli", async (fresh) => {
     const target = { ...fresh, port: fresh.queuePort };
@@ -47,7 +47,7 @@ function costs(bench: Bench): Promise<{ few: Costs; million: Costs }> {
   return measured;
 }
 
-/** `backlog` messages are there already, unless they are few. */
+/** `backlog` messages already exist, unless they are few. */
 async function costsAt(bench: Bench, target: Target, backlog: number): Promise<Costs> {
   const { load } = bench;
   await fill(bench, target, TAKEN * 2 + (backlog === FEW ? FEW : 0));

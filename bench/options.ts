@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 export const HELP = `npm run bench -- [options]
 
   --only <text>     Only the rows whose name contains the text.
-  --seconds <n>     How long each load lasts, all its slices together (default 5).
+  --seconds <n>     How long each load lasts, all its slots together (default 5).
   --long            Also the rows that take minutes and gigabytes of disk.
   --write           Write the result and its picture to docs/reference/ (all rows only).
   --chart           Measure nothing: draw the picture from the page's table.

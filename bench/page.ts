@@ -6,7 +6,7 @@ import { ROOT } from "./server.ts";
 const PAGE = join(ROOT, "docs", "reference", "benchmarks.md");
 const PICTURE = join(ROOT, "docs", "reference", "benchmarks.svg");
 
-/** The result stands between these lines of the page. */
+/** The lines of the page that enclose the result. */
 const BEGIN = "<!-- result -->";
 const END = "<!-- end of result -->";
 
@@ -33,7 +33,10 @@ function resultIn(page: string): string {
   return page.slice(begin + BEGIN.length, end).trim();
 }
 
-/** Lines of the table, as `asSummary` prints it. A line without a name belongs to the row above. */
+/**
+ * Parses the lines of the table that `asSummary` prints. A line without a name belongs to the row
+ * above.
+ */
 export function chartLines(result: string): ChartLine[] {
   const cells = result
     .split("\n")

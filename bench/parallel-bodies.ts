@@ -10,7 +10,7 @@ const CLIENTS = 64;
 const BODY_MIB = 256;
 const MIB = 1024 * 1024;
 
-/** The most memory that the server ever had while many large bodies came in, and then went out. */
+/** Measures the server's peak memory while many large bodies are uploaded, then downloaded. */
 export function memoryOfParallelBodies({ servers }: Bench): Promise<Reading> {
   return servers.withFresh("lazuli", async (target) => {
     await answerTo(target, createContainer(target));

@@ -1,16 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** USER_HZ: what Linux counts the times in /proc in, on every architecture Node runs on. */
+/** USER_HZ: the unit of times in /proc on Linux, on every architecture Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time of a process and of all that descend from it, ended or not, in microseconds. */
+/**
+ * Returns the processor time of a process and all its descendants, ended or not, in microseconds.
+ */
 export function cpuMicrosOfTree(pid: number): number {
   let micros = 0;
   for (const member of treeOf(pid)) micros += microsOf(member.own + member.endedChildren);
   return micros;
 }
 
-/** Processor time of this process and of its children that have ended, in microseconds. */
+/** Returns the processor time of this process and its ended children, in microseconds. */
 export function cpuMicrosOfGenerator(): number {
   const self = statOf("self");
   return self === null ? 0 : microsOf(self.own + self.endedChildren);
@@ -19,7 +21,9 @@ export function cpuMicrosOfGenerator(): number {
 export interface Memory {
   /** Heap and buffers. */
   readonly ownBytes: number;
-  /** All that is resident: also program code, and pages of mapped files that the system can drop. */
+  /**
+   * All resident memory: includes program code, and pages of mapped files that the system can drop.
+   */
   readonly residentBytes: number;
 }
 
@@ -34,7 +38,7 @@ export function memoryOfTree(pid: number): Memory {
   return { ownBytes, residentBytes };
 }
 
-/** The most that was resident at any time, mapped files included. */
+/** Returns the peak resident memory, including mapped files. */
 export function peakBytesOf(pid: number): number {
   return kibIn(readFileSync(`/proc/${pid}/status`, "utf8"), "VmHWM") * 1024;
 }
@@ -57,7 +61,7 @@ function treeOf(root: number): Stat[] {
   return found;
 }
 
-/** Null when the process is gone. */
+/** Returns null if the process is gone. */
 function statOf(pid: string): Stat | null {
   let text: string;
   try {
@@ -65,7 +69,7 @@ function statOf(pid: string): Stat | null {
   } catch {
     return null;
   }
-  // The program's name stands in brackets and may contain anything.
+  // The program's name is in brackets and may contain anything.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const at = (index: number) => Number(fields[index]);
   return {

@@ -5,14 +5,14 @@ import { signed } from "./shared-key.ts";
 
 const QUEUE = "/bench";
 const MESSAGES = `${QUEUE}/messages`;
-/** 1 KiB of text, as an SDK encodes bytes. */
+/** 1 KiB of text: bytes in Base64, as an SDK encodes them. */
 const TEXT = randomBytes(768).toString("base64");
 const MESSAGE = Buffer.from(`<QueueMessage><MessageText>${TEXT}</MessageText></QueueMessage>`);
-/** Longer than any measurement: no message comes back. */
+/** Longer than any measurement, so that no message becomes visible again. */
 const HIDDEN_SECONDS = "3600";
 const MESSAGES_PER_GET = 32;
 
-interface Held {
+interface Receipt {
   readonly id: string;
   readonly receipt: string;
 }
@@ -25,7 +25,7 @@ export function putMessage({ port }: Target): Buffer {
   return signed(port, { method: "POST", path: MESSAGES, body: MESSAGE });
 }
 
-/** A signature does not say which message it is for, so one request will do. */
+/** Repeats one request: its signature does not depend on the message. */
 export function putMessages(target: Target, messages: number): Buffer[] {
   return new Array<Buffer>(messages).fill(putMessage(target));
 }
@@ -40,20 +40,20 @@ export function peekMessages({ port }: Target, count: number): Buffer {
   return signed(port, { method: "GET", path: MESSAGES, query });
 }
 
-export function deleteMessage({ port }: Target, { id, receipt }: Held): Buffer {
+export function deleteMessage({ port }: Target, { id, receipt }: Receipt): Buffer {
   const query = { popreceipt: receipt };
   return signed(port, { method: "DELETE", path: `${MESSAGES}/${id}`, query });
 }
 
-export async function takeMessages(target: Target, messages: number): Promise<Held[]> {
-  const held: Held[] = [];
+export async function takeMessages(target: Target, messages: number): Promise<Receipt[]> {
+  const receipts: Receipt[] = [];
   const get = getMessages(target, MESSAGES_PER_GET);
-  while (held.length < messages) held.push(...heldIn(await answerTo(target, get)));
-  return held.slice(0, messages);
+  while (receipts.length < messages) receipts.push(...receiptsIn(await answerTo(target, get)));
+  return receipts.slice(0, messages);
 }
 
-/** The messages in the answer to a get. */
-function heldIn(answer: string): Held[] {
+/** Reads the messages from the response to a get. */
+function receiptsIn(answer: string): Receipt[] {
   const found = answer.matchAll(
     /<MessageId>([^<]*)<\/MessageId>.*?<PopReceipt>([^<]*)<\/PopReceipt>/gs,
   );

@@ -13,9 +13,9 @@ import { type Bench, flat, type Reading, type Row, timesAzurite } from "./row.ts
 import type { ServerName, Target } from "./server.ts";
 
 const VARIANTS = 2_000;
-/** Left in the queue when the last request of a row has been answered. */
+/** Messages left in the queue after the last request of a row. */
 const BACKLOG = 3_000;
-/** For a server that takes this many a second, about as long as the other rows take. */
+/** Scaled to the server's speed, so that the row takes about as long as the others. */
 const TAKEN = { lazuli: 60_000, azurite: 600, floor: 0, samba: 0 } as const;
 const SERVERS = ["lazuli", "azurite"] as const;
 
@@ -71,7 +71,7 @@ export const QUEUE_ROWS: readonly Row[] = [
   ),
 ];
 
-/** Measures on a server that has an empty queue and nothing else. */
+/** Measures on a server with one empty queue. */
 function onQueue(
   run: (target: Target, bench: Bench, server: ServerName) => Promise<Reading>,
 ): Row["measure"] {

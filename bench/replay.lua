@@ -1,4 +1,4 @@
--- Sends the requests of a file in turn. In the file each one stands behind its length in bytes.
+-- Cycles through the requests in a file. In the file, each request follows its length in bytes.
 local requests = {}
 local sent = 0
 

@@ -4,7 +4,7 @@ import { ACCOUNT, signed } from "./shared-key.ts";
 
 const CONTAINER = "/bench";
 
-/** The floor server finds the size of a blob at the end of its name. */
+/** A blob and its size. The floor server reads the size from the end of the blob's name. */
 export interface BlobSize {
   readonly index: number;
   readonly bytes: number;
@@ -27,7 +27,7 @@ export function putBlob(target: Target, blob: BlobSize): Buffer {
   });
 }
 
-/** Page blobs have room for 16 writes of this size; append blobs begin empty. */
+/** Creates a page blob with room for 16 writes of this size, or an empty append blob. */
 export function createBlob(
   target: Target,
   type: "PageBlob" | "AppendBlob",
@@ -64,7 +64,7 @@ export function appendBlock(target: Target, blob: BlobSize): Buffer {
   });
 }
 
-/** The head alone: its body of this many bytes is sent behind it. */
+/** Makes the head alone: the body of this many bytes is sent separately. */
 export function putBlobHead(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, {
     method: "PUT",
@@ -74,7 +74,7 @@ export function putBlobHead(target: Target, blob: BlobSize): Buffer {
   });
 }
 
-/** Blocks of a blob are numbered. */
+/** Makes a Put Block request; blocks are numbered. */
 export function putBlock(target: Target, blob: BlobSize, block = 0): Buffer {
   return signed(target.port, {
     method: "PUT",
@@ -100,7 +100,7 @@ function blockId(block: number): string {
   return Buffer.from(`block-${String(block).padStart(6, "0")}`).toString("base64");
 }
 
-/** Copies a blob to the one behind it. */
+/** Copies a blob to the one with the next index. */
 export function copyBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, {
     method: "PUT",
@@ -109,7 +109,7 @@ export function copyBlob(target: Target, blob: BlobSize): Buffer {
   });
 }
 
-/** Stages all of a blob as one block of the one behind it. */
+/** Stages a whole blob as one block of the one with the next index. */
 export function putBlockFromUrl(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, {
     method: "PUT",
@@ -146,7 +146,7 @@ function urlOf({ port }: Target, blob: BlobSize): string {
 
 const bodies = new Map<number, Buffer>();
 
-/** Bytes that do not compress, made once for each size. */
+/** Returns incompressible bytes, generated once per size. */
 function bodyOf(bytes: number): Buffer {
   let body = bodies.get(bytes);
   if (body === undefined) {

@@ -32,12 +32,12 @@ export function asJson(setting: Setting, measured: readonly Measured[]): string 
   return JSON.stringify({ ...setting, rows }, null, 2);
 }
 
-/** In Markdown: what was found for each bar, and then all that was measured of each server. */
+/** Formats Markdown: the result for each bar, then all measurements of each server. */
 export function asTables(setting: Setting, measured: readonly Measured[]): string {
   return [asSummary(setting, measured), "", asReadings(measured)].join("\n");
 }
 
-/** What the benchmark page shows: a line for each bar. */
+/** Formats the table of the benchmark page: a line for each bar. */
 export function asSummary(setting: Setting, measured: readonly Measured[]): string {
   const { date, machine, generator, azurite, samba, secondsPerLoad } = setting;
   return [
@@ -91,7 +91,9 @@ function barLines(measured: Measured): string[][] {
   ]);
 }
 
-/** Result and CPU of the server that a row is compared with; none has two such servers. */
+/**
+ * Formats result and CPU of the server that a row is compared with; no row has two such servers.
+ */
 function otherCells(row: Row, { azurite, samba }: Readings): string[] {
   const other = azurite ?? samba;
   if (other === undefined) return ["", ""];

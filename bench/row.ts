@@ -1,8 +1,8 @@
 import type { Load } from "./load.ts";
+import type { RoundRobin } from "./round-robin.ts";
 import type { ServerName, Servers } from "./server.ts";
-import type { Turns } from "./turns.ts";
 
-/** What a server reached in one row. */
+/** The result of a server in one row. */
 export interface Reading {
   /** In the unit of the row. */
   readonly value: number;
@@ -12,9 +12,9 @@ export interface Reading {
   readonly p99Ms?: number;
   /** Processor time of the load generator, as a share of one core. */
   readonly generatorShare?: number;
-  /** The same figure in the small, for what should not grow. */
+  /** The same figure for few objects, for rows that must not grow. */
   readonly inTheSmall?: number;
-  /** What matches it in the Blob service. */
+  /** The result of the counterpart in the Blob service. */
   readonly blob?: Reading;
   readonly note?: string;
 }
@@ -25,22 +25,22 @@ export type Readings = Readonly<Partial<Record<ServerName, Reading>>>;
 export interface Bench {
   readonly servers: Servers;
   readonly load: Load;
-  readonly turns: Turns;
+  readonly slots: RoundRobin;
 }
 
-/** One line of the result. To add one, write it down in rows.ts. */
+/** One row of the results. To add one, write it down in rows.ts. */
 export interface Row {
   readonly name: string;
   readonly unit: "req/s" | "MiB/s" | "ms" | "µs" | "MiB";
   readonly servers: readonly ServerName[];
   readonly bars: readonly Bar[];
-  /** Takes minutes, and runs only when it is asked for. */
+  /** Takes minutes, and runs on request only. */
   readonly isLong?: boolean;
   measure(server: ServerName, bench: Bench): Promise<Reading>;
 }
 
 export interface Verdict {
-  /** Null when there was nothing to compare with. */
+  /** Null if there was nothing to compare with. */
   readonly passed: boolean | null;
   readonly found: string;
 }
@@ -50,12 +50,12 @@ export interface Bar {
   judge(readings: Readings): Verdict;
 }
 
-/** From this share of a core on, the generator and not the server decides the throughput. */
+/** Above this share of a core, the generator limits the throughput, not the server. */
 const GENERATOR_SHARE_FULL = 0.9;
 
 const NOTHING: Verdict = { passed: null, found: "nothing to compare with" };
 
-/** Throughput, or processor time for each request where the generator could not send more. */
+/** Compares throughput, or processor time per request if the generator was the limit. */
 export function timesAzurite(times: number): Bar {
   return {
     text: `≥ ${times} × Azurite`,
@@ -84,7 +84,7 @@ export function timesSamba(times: number): Bar {
   };
 }
 
-/** What is done in a second of the server's processor time. */
+/** Compares the work done in a second of the server's processor time. */
 export function cpuTimesSamba(times: number): Bar {
   return {
     text: `≥ ${times} × Samba by CPU`,
@@ -158,7 +158,7 @@ function cpuRatio(of: Reading | undefined, to: Reading | undefined): number | nu
   return of.cpuMicros / to.cpuMicros;
 }
 
-/** Three digits that mean something. */
+/** Formats three significant digits. */
 export function rounded(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString("en", { maximumFractionDigits: digits });

@@ -19,6 +19,7 @@ import {
   putBlockList,
   putPage,
 } from "./requests.ts";
+import { RoundRobin } from "./round-robin.ts";
 import {
   type Bench,
   below,
@@ -32,25 +33,26 @@ import {
 import type { ServerName, Target } from "./server.ts";
 import { SMB_ROWS } from "./smb-rows.ts";
 import { TABLE_ROWS } from "./table-rows.ts";
-import { Turns } from "./turns.ts";
 
-/** Those that speak HTTP. */
+/** Servers that speak HTTP. */
 const ALL: readonly ServerName[] = ["lazuli", "floor", "azurite"];
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
 const LARGE = { index: 0, bytes: LARGE_MIB * 1024 * 1024 };
-/** 1 GiB, in blocks of 4 MiB: it never has to be in memory as a whole. */
+/** A blob of 1 GiB in blocks of 4 MiB, so that it is never in memory as a whole. */
 const LARGEST = { index: 0, bytes: 4 * 1024 * 1024 };
 const LARGEST_BLOCKS = 256;
 const LISTED_BLOBS = 5_000;
 const LISTED_BYTES = 100;
 const BLOCK_BYTES = 64 * 1024;
 const LISTED_BLOCKS = 10;
-/** Of larger requests there are fewer, or the generator would have to keep too much. */
+/** Fewer large requests, as the generator holds all of them in memory. */
 const BLOCK_VARIANTS = 200;
-/** Different requests that the generator sends in turn: each blob is written and read many times. */
+/**
+ * Different requests that the generator cycles through: each blob is written and read many times.
+ */
 const VARIANTS = 2_000;
-/** Each is written once: so many that a server has been compiled by the time it counts. */
+/** Each is written once: enough to get past the server's JIT compilation. */
 const NEW_BLOBS = { lazuli: 120_000, floor: 120_000, azurite: 3_000, samba: 0 };
 
 export const ROWS: readonly Row[] = [
@@ -127,7 +129,7 @@ export const ROWS: readonly Row[] = [
     bars: [timesAzurite(10)],
     measure: onFresh(async (target, { load }) => {
       for (let at = 0; at < LISTED_BLOCKS; at++) await load.each(target, blocks(target, at));
-      // Each blob in one order and then in the other, so that no list is the one that is there.
+      // Alternates the order of the blocks, so that no commit repeats the current list.
       const lists = (order: readonly number[]) =>
         range(BLOCK_VARIANTS, (index) =>
           putBlockList(target, { index, bytes: BLOCK_BYTES }, order),
@@ -229,7 +231,7 @@ export const ROWS: readonly Row[] = [
 
 type Run = (target: Target, bench: Bench, server: ServerName) => Promise<Reading>;
 
-/** Measures on a server that has an empty container and nothing else. */
+/** Measures on a server with one empty container. */
 function onFresh(run: Run): Row["measure"] {
   return (server, bench) =>
     bench.servers.withFresh(server, async (target) => {
@@ -239,17 +241,17 @@ function onFresh(run: Run): Row["measure"] {
 }
 
 /**
- * The same, and of our own in turn with Put Blob on another fresh one: what is left to be done in the
- * background is nobody else's cost.
+ * Measures like `onFresh`, and our own server alternating with Put Blob on another fresh one, so
+ * that the background work of one does not slow the other.
  */
 function besidePutBlob(run: Run): Row["measure"] {
   return async (server, bench) => {
     if (server !== "lazuli") return onFresh(run)(server, bench);
-    const turns = new Turns();
-    const both = { ...bench, load: bench.load.takingTurns(turns) };
-    const inTurn = (each: Run) =>
-      onFresh((target) => turns.run(target.pid, () => each(target, both, server)))(server, bench);
-    const [blob, reading] = await Promise.all([inTurn(putSmallBlobs), inTurn(run)]);
+    const slots = new RoundRobin();
+    const both = { ...bench, load: bench.load.in(slots) };
+    const alternating = (each: Run) =>
+      onFresh((target) => slots.run(target.pid, () => each(target, both, server)))(server, bench);
+    const [blob, reading] = await Promise.all([alternating(putSmallBlobs), alternating(run)]);
     return { ...reading, blob };
   };
 }
@@ -258,7 +260,7 @@ function putSmallBlobs(target: Target, { load }: Bench): Promise<Reading> {
   return load.many(target, variants(target, putBlob));
 }
 
-/** How long a request takes that is about a blob of 1 GiB. */
+/** Measures how long a request on a blob of 1 GiB takes. */
 async function timeWithLargest(
   target: Target,
   { load }: Bench,
@@ -270,7 +272,7 @@ async function timeWithLargest(
   return { ...reading, value: reading.p50Ms ?? 0 };
 }
 
-/** One at a time: together they would not fit into memory. */
+/** Yields one block at a time, as all would not fit into memory. */
 function* blocksOfLargest(target: Target): Iterable<Buffer> {
   for (let block = 0; block < LARGEST_BLOCKS; block++) yield putBlock(target, LARGEST, block);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ensureDebianPackage, isThere } from "./debian-package.ts";
 import { ACCOUNT, KEY } from "./shared-key.ts";
 
-/** What is measured: its own share, in its own folder, with nothing of the machine's own Samba. */
+/** The share that is measured, in its own folder, independent of the machine's own Samba. */
 export const SHARE = "bench";
 const SMBD = "/usr/sbin/smbd";
 const RETRY_MS = 50;
@@ -15,17 +15,20 @@ export interface Samba {
   readonly version: string;
 }
 
-/** Null if there is none, and none can be installed. */
+/** Returns null if Samba is neither installed nor installable. */
 export function findSamba(): Samba | null {
   if (!ensureDebianPackage(SMBD, "samba") || !isThere("smbpasswd")) return null;
   return { version: execFileSync(SMBD, ["--version"], { encoding: "utf8" }).trim() };
 }
 
-/** The command of a Samba with the account's name and key, which keeps everything in `folder`. */
+/**
+ * Returns the command of a Samba with the account's name and key, which stores everything in
+ * `folder`.
+ */
 export function sambaCommand(folder: string, port: number): [string, string[]] {
   const settings = join(folder, "smb.conf");
   if (!existsSync(settings)) prepare(folder, port, settings);
-  // In a process group of its own, all of which it ends when it is ended.
+  // Runs in its own process group, which it ends when it ends.
   return [SMBD, ["--foreground", "--debug-stdout", `--configfile=${settings}`]];
 }
 
@@ -33,7 +36,7 @@ function prepare(folder: string, port: number, settings: string): void {
   const at = (name: string) => join(folder, name);
   for (const name of ["share", "private", "state"]) mkdirSync(at(name));
   const user = userInfo().username;
-  // Samba knows users of the system only: the account is another name for the one who runs it.
+  // Samba accepts system users only, so the account is mapped to the current user.
   writeFileSync(at("users"), `${user} = ${ACCOUNT}\n`);
   writeFileSync(
     settings,
@@ -62,7 +65,7 @@ read only = no
   execFileSync("smbpasswd", args, { input: `${password}\n${password}\n`, stdio: "pipe" });
 }
 
-/** Samba does not say when it is ready. */
+/** Waits for the port to open, as Samba does not say when it is ready. */
 export async function untilAnswered(port: number, isOver: () => boolean): Promise<void> {
   while (!(await isOpen(port))) {
     if (isOver()) throw new Error("Samba did not start.");

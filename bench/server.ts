@@ -13,22 +13,22 @@ export type ServerName = (typeof SERVER_NAMES)[number];
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const START_MS_MAX = 60_000;
 
-/** A server that runs, alone, until the measurement is over. */
+/** A server that runs alone until the measurement is over. */
 export interface Target {
   readonly pid: number;
-  /** Of the service that is measured: Blob, unless a row turns to another. */
+  /** The port of the measured service: Blob, unless a row sets another. */
   readonly port: number;
   readonly queuePort: number;
   readonly tablePort: number;
   readonly filePort: number;
   readonly smbPort: number;
-  /** From the start of the process until it said that it is ready. */
+  /** Time from the start of the process until it reports that it is ready. */
   readonly readyMs: number;
 }
 
 type Ports = Omit<Target, "pid" | "readyMs">;
 
-/** Where servers come from and keep their data. */
+/** Starts servers and owns their data folders. */
 export class Servers {
   readonly #azurite: Azurite | null;
   readonly #samba: Samba | null;
@@ -112,7 +112,7 @@ async function untilServing(name: ServerName, child: ChildProcess, ports: Ports)
     await untilAnswered(ports.smbPort, () => child.exitCode !== null);
     return;
   }
-  // The service that is the last to say that it is ready.
+  // The service that reports last that it is ready.
   const last = {
     floor: `http://127.0.0.1:${ports.port}`,
     azurite: `http://127.0.0.1:${ports.tablePort}`,

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 
 export const ACCOUNT = "devstoreaccount1";
-/** The well-known key of that account: every emulator of the service has it, and its documents too. */
+/** The well-known key of the development account, which every emulator of the service documents. */
 export const KEY = Buffer.from(
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
   "base64",
@@ -11,16 +11,16 @@ const WITH_BODY = ["POST", "PUT"];
 
 export interface Request {
   readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
-  /** Below the account: `/container/blob` or `/queue/messages`. */
+  /** The path below the account: `/container/blob` or `/queue/messages`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** The length of a body that is sent by itself. */
+  /** The length of a body that is sent separately. */
   readonly bodyBytes?: number;
 }
 
-/** The bytes of a request as they cross the wire. The signature holds for 15 minutes. */
+/** Formats a signed request. The signature is valid for 15 minutes. */
 export function signed(port: number, request: Request): Buffer {
   const url = `/${ACCOUNT}${request.path}`;
   const query = Object.entries(request.query ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

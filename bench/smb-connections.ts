@@ -7,11 +7,11 @@ import { ACCOUNT, KEY } from "./shared-key.ts";
 
 const MANY = 1_000;
 const FEW = 10;
-/** The few come and go this often, so that both memories are those of a server that has worked. */
+/** The few connect and disconnect this often, so that both memory readings are of a warm server. */
 const ROUNDS_OF_FEW = 100;
 const MIB = 1024 * 1024;
 
-/** Connections that are logged on, have a tree, and wait. */
+/** Measures the memory of idle connections, each with a session and a tree. */
 export async function memoryOfConnections(target: Target): Promise<Reading> {
   for (let round = 1; round < ROUNDS_OF_FEW; round++) close(await open(target, FEW));
   const few = await open(target, FEW);

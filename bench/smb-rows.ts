@@ -16,15 +16,15 @@ const LARGE_MIB = 1_024;
 const MIB = 1024 * 1024;
 const SMALL_FILES = 1_000;
 const SMALL_BYTES = 4 * 1024;
-/** Fewer than in other rows: each moves much, or a whole session. */
+/** Fewer than in other rows, as each round moves much data or a whole session. */
 const ROUNDS = 3;
 const SERVERS: readonly ServerName[] = ["lazuli", "samba"];
 
-/** How smbclient protects what it sends; it has the newest dialect, and so AES-GMAC and AES-GCM. */
+/** How smbclient protects its traffic; it uses the newest dialect, and so AES-GMAC and AES-GCM. */
 const PROTECTIONS = { plain: "off", signed: "sign", encrypted: "encrypt" } as const;
 type Protection = keyof typeof PROTECTIONS;
 
-/** Each is measured with the same client, smbclient, against Samba in the same run. */
+/** Each row uses the same client, smbclient, and Samba in the same run. */
 export const SMB_ROWS: readonly Row[] = [
   ...(Object.keys(PROTECTIONS) as Protection[]).flatMap((protection) => [
     largeRow("put", protection),
@@ -35,7 +35,7 @@ export const SMB_ROWS: readonly Row[] = [
     unit: "req/s",
     servers: SERVERS,
     bars: [timesSamba(0.5), cpuTimesSamba(0.5)],
-    measure: onShare(async (target, folder, { turns }) => {
+    measure: onShare(async (target, folder, { slots }) => {
       const [from, to] = [join(folder, "from"), join(folder, "to")];
       mkdirSync(from);
       mkdirSync(to);
@@ -45,7 +45,7 @@ export const SMB_ROWS: readonly Row[] = [
       const commands = ["prompt", `lcd ${from}`, "mput *", `lcd ${to}`, "mget *", "del *"];
       const run = () => smbclient(target, "plain", commands);
       for (let warmUp = 0; warmUp < 2; warmUp++) await run();
-      return turns.middleOf(target.pid, () => timed(target, SMALL_FILES, run), ROUNDS);
+      return slots.medianOf(target.pid, () => timed(target, SMALL_FILES, run), ROUNDS);
     }),
   },
   {
@@ -63,19 +63,19 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
     unit: "MiB/s",
     servers: SERVERS,
     bars: [timesSamba(0.7), cpuTimesSamba(0.7)],
-    measure: onShare(async (target, folder, { turns }) => {
+    measure: onShare(async (target, folder, { slots }) => {
       const file = fileOf(folder, "large", LARGE_MIB);
-      // Not counted, as all other loads have a warm-up.
+      // A warm-up that is not counted, as in all other loads.
       await smbclient(target, protection, [`put ${file} warm`, "get warm /dev/null"]);
       const put = () => smbclient(target, protection, [`put ${file} large`]);
       const get = () => smbclient(target, protection, ["get large /dev/null"]);
       const measure = async () => {
         if (way === "put") return timed(target, LARGE_MIB, put);
-        // Each time it is read for the first time: later readings are another matter (decision 0035).
+        // Always measures the first read of a file, which differs from later ones (decision 0035).
         await put();
         return timed(target, LARGE_MIB, get);
       };
-      return turns.middleOf(target.pid, measure, ROUNDS);
+      return slots.medianOf(target.pid, measure, ROUNDS);
     }),
   };
 }
@@ -87,7 +87,7 @@ function fileOf(folder: string, name: string, size: number): string {
   return file;
 }
 
-/** Measures on a server that has an empty share, with a folder for the client's files. */
+/** Measures on a server with an empty share, with a folder for the client's files. */
 function onShare(
   run: (target: Target, folder: string, bench: Bench) => Promise<Reading>,
 ): Row["measure"] {
@@ -107,7 +107,7 @@ function onShare(
     });
 }
 
-/** In units of work (MiB, or files) a second; the server's processor time is for each of them. */
+/** Measures units of work (MiB, or files) per second, and the server's processor time per unit. */
 async function timed(target: Target, units: number, run: () => Promise<void>): Promise<Reading> {
   const cpuBefore = cpuMicrosOfTree(target.pid);
   const startedMs = performance.now();

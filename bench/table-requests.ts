@@ -36,7 +36,7 @@ export function getEntity(target: Target, row: number): Buffer {
   return signed(target, "GET", pathOf(row));
 }
 
-/** Puts `count` entities from `first` on, of which some or all may be there already. */
+/** Puts `count` entities starting at `first`; any of them may exist already. */
 export function batch(target: Target, first: number, count: number): Buffer {
   const operations = Array.from({ length: count }, (_, at) => {
     const lines = [
@@ -70,7 +70,7 @@ function pathOf(row: number): string {
   return `/${TABLE}(PartitionKey='partition',RowKey='${rowKey(row)}')`;
 }
 
-/** The bytes of a request as they cross the wire. The signature holds for 15 minutes. */
+/** Formats a signed request. The signature is valid for 15 minutes. */
 export function signed(
   { port }: Pick<Target, "port">,
   method: string,

@@ -13,7 +13,7 @@ import {
 
 const BATCH = 100;
 const VARIANTS = 2_000;
-/** For a server that takes this many a second, about as long as the other rows take. */
+/** Scaled to the server's speed, so that the row takes about as long as the others. */
 const INSERTS = { lazuli: 90_000, azurite: 9_000, floor: 0, samba: 0 } as const;
 const PARTITION_ENTITIES = 1_000;
 const SCANNED_ENTITIES = 10_000;
@@ -96,7 +96,7 @@ export const TABLE_ROWS: readonly Row[] = [
   },
 ];
 
-/** Measures on a server that has an empty table and nothing else. */
+/** Measures on a server with one empty table. */
 function onTable(
   run: (target: Target, bench: Bench, server: ServerName) => Promise<Reading>,
 ): Row["measure"] {

@@ -7,7 +7,7 @@ import { ROOT } from "./server.ts";
 
 const ANSWER_SECONDS_MAX = 30;
 
-/** The load generator `wrk`: it costs a few microseconds a request. */
+/** The load generator `wrk`, which costs a few microseconds per request. */
 export class Wrk {
   readonly #requestFile: string;
 
@@ -44,7 +44,7 @@ export class Wrk {
   }
 }
 
-/** True if `wrk` can be started. */
+/** Whether `wrk` can be started. */
 export function ensureWrk(): boolean {
   return ensureDebianPackage("wrk", "wrk");
 }

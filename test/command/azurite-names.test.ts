@@ -77,7 +77,7 @@ test("azurite-blob, azurite-queue and azurite-table start their service only", a
   }
 });
 
-test("no program begins a data folder where Azurite has its data", async (t) => {
+test("no program creates a data folder where Azurite has its data", async (t) => {
   const folder = join(scratch, "azurite");
   mkdirSync(join(folder, "__blobstorage__"), { recursive: true });
   writeFileSync(join(folder, "__azurite_db_blob__.json"), "{}");
@@ -85,7 +85,7 @@ test("no program begins a data folder where Azurite has its data", async (t) => 
   const starts: [Invocation, ...string[]][] = [
     [{ program: "lazuli" }, "--location", folder],
     [{ program: "azurite" }, "-l", folder],
-    // Where Azurite would find its data: in the folder in which it is started.
+    // Azurite looks for its data in the folder in which it is started.
     [{ program: "azurite-blob", cwd: folder }],
   ];
   for (const [invocation, ...args] of starts) {
@@ -96,7 +96,7 @@ test("no program begins a data folder where Azurite has its data", async (t) => 
   assert.deepEqual(readdirSync(folder), before, "nothing was added");
 });
 
-test("the packed package brings every program, and npx finds it", (t) => {
+test("the packed package contains every program, and npx finds it", (t) => {
   const folder = join(scratch, "installed");
   const modules = join(folder, "node_modules");
   mkdirSync(modules, { recursive: true });
@@ -106,7 +106,7 @@ test("the packed package brings every program, and npx finds it", (t) => {
   const [{ filename, version }] = JSON.parse(packed);
   execFileSync("tar", ["-xf", join(scratch, filename), "-C", scratch]);
   cpSync(join(scratch, "package"), join(modules, "lazuli"), { recursive: true });
-  // The packages that it needs are those of this folder: no registry is asked.
+  // Links the packages of this folder, so that no registry is contacted.
   for (const name of readdirSync(join(ROOT, "node_modules"))) {
     if (!name.startsWith(".")) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   }

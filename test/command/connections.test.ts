@@ -29,7 +29,7 @@ async function portOf(lazuli: LazuliProcess, service: "Blob" | "SMB"): Promise<n
   return Number(await lazuli.printed(new RegExp(`^${service} service .*:(\\d+)$`, "m")));
 }
 
-/** What comes back on a connection next; "" if it was closed. */
+/** Returns what a connection receives next; "" if it was closed. */
 async function askHealth(socket: Socket): Promise<string> {
   if (socket.closed) return "";
   socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -43,7 +43,7 @@ function connected(port: number): Socket {
   return connect(port, "127.0.0.1").on("error", () => {});
 }
 
-test("--maxConnections is the limit of each service over REST", async (t) => {
+test("--maxConnections limits each REST service", async (t) => {
   const lazuli = start(t, ["--maxConnections", "1"]);
   const port = await portOf(lazuli, "Blob");
   const first = connected(port);
@@ -54,7 +54,7 @@ test("--maxConnections is the limit of each service over REST", async (t) => {
   second.destroy();
 });
 
-test("--maxConnections is the limit of SMB, too", async (t) => {
+test("--maxConnections limits SMB, too", async (t) => {
   const lazuli = start(t, ["--maxConnections", "1"]);
   const port = await portOf(lazuli, "SMB");
   const [first, second] = [await TcpLine.open(port), await TcpLine.open(port)];
@@ -64,8 +64,8 @@ test("--maxConnections is the limit of SMB, too", async (t) => {
 });
 
 /**
- * A server that would wait an hour for a handshake, or for the end of what runs when it stops: nothing but
- * the stop itself closes a connection in time.
+ * Starts a server that waits an hour for handshakes and for running work at its stop, so that only
+ * the stop itself can close a connection in time.
  */
 const LIMITS_FILE = new URL("../../src/front/rest/http/limits.js", import.meta.url);
 const PATIENT = `--import=data:text/javascript,${encodeURIComponent(
@@ -73,7 +73,7 @@ const PATIENT = `--import=data:text/javascript,${encodeURIComponent(
    Object.assign(DEFAULT_LIMITS, { headersMs: 3_600_000, drainMs: 3_600_000 });`,
 )}`;
 
-test("SIGTERM does not wait for a connection that has not begun to speak TLS", async (t) => {
+test("SIGTERM does not wait for a connection that has not started TLS", async (t) => {
   const [cert, key] = [join(scratch, "cert.pem"), join(scratch, "key.pem")];
   writeFileSync(cert, CERTIFICATE);
   writeFileSync(key, CERTIFICATE_KEY);
@@ -81,7 +81,7 @@ test("SIGTERM does not wait for a connection that has not begun to speak TLS", a
   const port = await portOf(lazuli, "Blob");
   const bare = connected(port);
   await once(bare, "connect");
-  // Once this is answered, the server has accepted the connection before it.
+  // Once this is answered, the server has accepted the previous connection.
   const request = get({ port, path: "/healthz", ca: CERTIFICATE, agent: false });
   const [answer] = await once(request, "response");
   answer.resume();

@@ -45,7 +45,7 @@ before(async () => {
   const lazuli = start(null, whole);
   const box = await boxOf(lazuli);
   await box.create();
-  // So small that they live in the database, but for the last one.
+  // Small enough to be stored in the database, except the last one.
   for (let at = 0; at < BLOBS; at++) {
     await box.getBlockBlobClient(`blob ${at}`).upload(randomBytes(3_000), 3_000);
   }
@@ -55,7 +55,7 @@ before(async () => {
 
 let copies = 0;
 
-/** A copy of the data folder, and its database. */
+/** Copies the data folder; returns it and its database. */
 function copied(): { location: string; database: string } {
   const location = join(scratch, `copy-${++copies}`);
   cpSync(whole, location, { recursive: true });
@@ -68,7 +68,7 @@ function overwrite(path: string, at: number, bytes: Buffer): void {
   writeFileSync(path, all);
 }
 
-const DAMAGES: readonly [what: string, told: string, damage: (database: string) => void][] = [
+const DAMAGES: readonly [what: string, message: string, damage: (database: string) => void][] = [
   ["is missing", "is missing", (path) => rmSync(path)],
   ["is empty", "is empty", (path) => truncateSync(path, 0)],
   ["is cut to 64 KiB", "is cut short", (path) => truncateSync(path, 65_536)],
@@ -87,8 +87,8 @@ const DAMAGES: readonly [what: string, told: string, damage: (database: string) 
   ],
 ];
 
-for (const [what, told, damage] of DAMAGES) {
-  test(`data whose database ${what} are refused with what to do, and left as they are`, async (t) => {
+for (const [what, message, damage] of DAMAGES) {
+  test(`data whose database ${what} are refused with what to do, and not changed`, async (t) => {
     const { location, database } = copied();
     damage(database);
     const extents = readdirSync(join(location, "extents"));
@@ -99,13 +99,13 @@ for (const [what, told, damage] of DAMAGES) {
     const advice = "restore the data folder from a backup, or choose another one with --location";
     // lmdb itself may have printed a line before.
     const last = err.trimEnd().split("\n").at(-1) as string;
-    assert.ok(last.includes(`${database} ${told}`), err);
+    assert.ok(last.includes(`${database} ${message}`), err);
     assert.ok(last.endsWith(`: ${advice}.`), err);
     assert.deepEqual(readdirSync(join(location, "extents")), extents);
   });
 }
 
-test("a bit that is flipped in the name of a blob is a 500 that is logged, and lists go on without it", async (t) => {
+test("a flipped bit in a blob's name gives a logged 500, and lists skip the blob", async (t) => {
   const { location, database } = copied();
   const bytes = readFileSync(database);
   const name = Buffer.from("blob 30");
@@ -129,7 +129,7 @@ test("a bit that is flipped in the name of a blob is a 500 that is logged, and l
   assert.match(err, /damaged: the record of blob "devstoreaccount1\/box\/`lob 30"/);
 });
 
-test("a database without its last pages, which may be free, is read as far as it goes", async (t) => {
+test("a database without its last pages, which may be free, is read as far as possible", async (t) => {
   const { location, database } = copied();
   const bytes = statSync(database).size;
   overwrite(database, 0, claimingPages(database, 50));
@@ -140,7 +140,7 @@ test("a database without its last pages, which may be free, is read as far as it
   assert.ok(statSync(database).size >= bytes + 50 * PAGE_BYTES);
 });
 
-/** The first pages of a database that has given out so many more pages than it has written. */
+/** Returns the first pages of a database that claims this many more pages than it has. */
 function claimingPages(database: string, more: number): Buffer {
   const first = readFileSync(database).subarray(0, 2 * PAGE_BYTES);
   const LAST_PAGE_AT = 144;
@@ -150,7 +150,7 @@ function claimingPages(database: string, more: number): Buffer {
   return first;
 }
 
-test("a first start that was killed before there was a database does not keep from the next", async (t) => {
+test("a first start that was killed before it created a database does not block the next", async (t) => {
   for (const begun of [Buffer.alloc(0), Buffer.alloc(100), Buffer.alloc(2 * PAGE_BYTES), null]) {
     const { location, database } = copied();
     for (const name of readdirSync(join(location, "store"))) rmSync(join(location, "store", name));

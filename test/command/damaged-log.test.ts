@@ -11,9 +11,9 @@ import { copyData, startOn } from "./stored-data.ts";
 
 const OBJECTS = 120;
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
-/** A data folder with all objects in the log, as `kill -9` has left it. */
+/** A data folder with all objects in the write-ahead log, as `kill -9` left it. */
 const killed = join(scratch, "killed");
-/** The log files when there was one object. */
+/** The log files at a time with one object. */
 const older = join(scratch, "older");
 after(() => rmSync(scratch, { recursive: true }));
 
@@ -54,15 +54,15 @@ function copied(): { location: string; log: (name: string) => string } {
   return { location, log: (name) => join(location, "store", name) };
 }
 
-test("a log that is whole gives back everything, without a word", async (t) => {
+test("an intact write-ahead log is recovered completely, without a message", async (t) => {
   const lazuli = start(t, copied().location);
   assert.equal(await objectsIn(lazuli), OBJECTS + 1);
   lazuli.signal("SIGTERM");
   assert.deepEqual([(await lazuli.ended()).code, (await lazuli.ended()).err], [0, ""]);
 });
 
-for (const [what, told, damage] of LOG_DAMAGES) {
-  test(`log files that were ${what} keep the server from starting, until that is accepted`, async (t) => {
+for (const [what, message, damage] of LOG_DAMAGES) {
+  test(`log files that were ${what} keep the server from starting until data loss is accepted`, async (t) => {
     const { location, log } = copied();
     for (const name of LOG_NAMES) damage(log(name), name, older);
     const before = LOG_NAMES.map((name) => sizeOf(log(name)));
@@ -70,7 +70,7 @@ for (const [what, told, damage] of LOG_DAMAGES) {
     await assert.rejects(refused.firstLine(), "it serves");
     const { code, out, err } = await refused.ended();
     assert.deepEqual([code, out], [1, ""]);
-    assert.match(err, told);
+    assert.match(err, message);
     assert.match(err, /has lost acknowledged writes: .* Put the log files back .*--acceptDataLoss/);
     const after = LOG_NAMES.map((name) => sizeOf(log(name)));
     assert.deepEqual(after, before, "the log is left as it was");
@@ -93,11 +93,11 @@ function sizeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
-test("a last group that is not whole is left out like a torn write, and told", async (t) => {
+test("an incomplete last group is dropped like a torn write, and reported", async (t) => {
   const { location, log } = copied();
   const path = log("log-0");
   const bytes = readFileSync(path);
-  // As if the power had failed while the next group was written: its checksum does not fit.
+  // As after a power failure while the next group was written: its checksum does not match.
   const [last, next] = [lastPageWith(bytes, "last"), lastPageWith(bytes, "last") + LOG_PAGE_BYTES];
   bytes.copy(bytes, next, last, next);
   const NUMBER_AT = 16;
@@ -119,7 +119,7 @@ function lastPageWith(bytes: Buffer, text: string): number {
   return at - (at % LOG_PAGE_BYTES);
 }
 
-test("--acceptDataLoss says so where nothing is lost", async (t) => {
+test("--acceptDataLoss says so if nothing is lost", async (t) => {
   const lazuli = start(t, copied().location, "--acceptDataLoss");
   assert.equal(await objectsIn(lazuli), OBJECTS + 1);
   lazuli.signal("SIGTERM");

@@ -56,11 +56,11 @@ async function count(items: AsyncIterable<unknown>): Promise<number> {
   return found;
 }
 
-/** Behind the name in a key: its end, and for blobs the stamp. Then comes the value. */
+/** The bytes after the name in a key: its end, and for blobs the stamp. The value follows. */
 const BEHIND_TEXT = 1 + 2;
 const BEHIND_BLOB = 1 + 8 + 2;
 
-/** Damages one object of each service, in its record. */
+/** Damages the record of one object in each service. */
 function damageRecords(location: string): void {
   const ids = filled.messageIds;
   const flips = [
@@ -81,7 +81,7 @@ const NAMES = [
   'file "devstoreaccount1/papers/',
 ];
 
-test("one damaged record does not take a list away: the rest is listed, and the log names it", async (t) => {
+test("a damaged record does not break a list: the rest is listed, and the log names it", async (t) => {
   const location = copied();
   damageRecords(location);
   const lazuli = start(t, location);
@@ -101,7 +101,7 @@ test("one damaged record does not take a list away: the rest is listed, and the 
   }
 });
 
-test("one damaged container, queue, table or share does not take the list of the others away", async (t) => {
+test("a damaged container, queue, table or share does not break the list of the others", async (t) => {
   const location = copied();
   const lazuli = start(t, location);
   const before = await clientsOf(lazuli);
@@ -123,7 +123,7 @@ test("one damaged container, queue, table or share does not take the list of the
   }
 });
 
-test("a damaged object is a 500, and the log names it", async (t) => {
+test("a damaged object gives a 500, and the log names it", async (t) => {
   const location = copied();
   damageRecords(location);
   assert.equal(flipInExtents(location, filled.large.subarray(0, 64), 40), 1);
@@ -160,7 +160,7 @@ test("a read over SMB that meets damaged bytes is logged with its share and path
   assert.match(await logOf(damaged), line);
 });
 
-test("verify finds nothing in a whole folder, and names what is damaged in another", async (t) => {
+test("verify finds nothing in an intact folder, and names the damage in another", async (t) => {
   const well = new LazuliProcess(["verify", "--location", whole]);
   const first = await well.ended();
   assert.equal(first.code, 0, first.err);
@@ -188,12 +188,12 @@ test("verify finds nothing in a whole folder, and names what is damaged in anoth
   assert.match(missing.err, /no is not a data folder/);
 });
 
-test("a running server that scrubs tells of damage that nobody has asked for", async (t) => {
+test("a scrubbing server reports damage that no request has touched", async (t) => {
   const location = copied();
   damageRecords(location);
   assert.equal(flipInExtents(location, filled.large.subarray(200_000, 200_064), 5), 1);
   const lazuli = start(t, location, "--scrub", "1000");
-  await lazuli.told(/scrub: \d+ records/);
+  await lazuli.printedError(/scrub: \d+ records/);
   const log = await logOf(lazuli);
   for (const name of [...NAMES, 'blob "devstoreaccount1/box/large 0"']) {
     assert.ok(log.includes(name), log);

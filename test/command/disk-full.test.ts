@@ -13,16 +13,16 @@ import { type FileSystem, SmallDisk } from "./small-disk.ts";
 
 const MIB = 1024 * 1024;
 const DISK_MIB = 160;
-/** Taken from the disk at first, and given back when the server has run into its end. */
+/** Occupies disk space at first, and is freed once the disk is full. */
 const BALLAST_MIB = 100;
 /** Far more bodies than fit. */
 const BODIES_MAX = 5_000;
-/** Far more requests than come before the sweeper has given space back. */
+/** Far more requests than come before the sweep frees space. */
 const TRIES_MAX = 20_000;
 const SERVICES = ["blob", "queue", "table", "file", "smb"];
 const PORTS = SERVICES.flatMap((service) => [`--${service}Port`, "0"]);
 
-test("on a full disk writes get 507, nothing is lost, and they go on once there is space", async (t) => {
+test("on a full disk writes get 507, nothing is lost, and they work again once there is space", async (t) => {
   const disk = mount(t, "tmpfs", DISK_MIB);
   if (disk === null) return;
   const ballast = join(disk.folder, "ballast");
@@ -31,20 +31,20 @@ test("on a full disk writes get 507, nothing is lost, and they go on once there 
   const container = await containerOf(lazuli);
   await container.create();
 
-  const kept = new Map<string, Buffer>();
+  const stored = new Map<string, Buffer>();
   for (const bytes of [MIB, 8_000]) {
-    assert.equal(await fill(container, kept, bytes), 507, `bodies of ${bytes} bytes`);
+    assert.equal(await fill(container, stored, bytes), 507, `bodies of ${bytes} bytes`);
   }
-  assert.ok(kept.size > 10, `${kept.size} were taken`);
-  await readAll(container, kept);
+  assert.ok(stored.size > 10, `${stored.size} were taken`);
+  await readAll(container, stored);
 
   rmSync(ballast);
   for (const bytes of [MIB, 8_000]) {
     const [name, body] = [`again-${bytes}`, randomBytes(bytes)];
     await container.getBlockBlobClient(name).upload(body, body.length);
-    kept.set(name, body);
+    stored.set(name, body);
   }
-  await readAll(container, kept);
+  await readAll(container, stored);
   assert.ok(lazuli.isRunning);
 });
 
@@ -54,19 +54,19 @@ const VOLUMES: readonly [FileSystem, number][] = [
   ["tmpfs", DISK_MIB],
 ];
 for (const [fileSystem, mib] of VOLUMES) {
-  test(`a full ${fileSystem} of ${mib} MiB: deletes through the API alone make room again, with kills in between`, async (t) => {
+  test(`a full ${fileSystem} of ${mib} MiB: deletes through the API alone free space again, with kills in between`, async (t) => {
     const disk = mount(t, fileSystem, mib);
     if (disk === null) return;
     const first = start(t, disk);
     const container = await containerOf(first);
     await container.create();
-    const kept = new Map<string, Buffer>();
-    for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, kept, bytes), 507);
+    const stored = new Map<string, Buffer>();
+    for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, stored, bytes), 507);
     await first.kill();
 
     const second = start(t, disk);
-    await readAll(await containerOf(second), kept);
-    const names = [...kept.keys()];
+    await readAll(await containerOf(second), stored);
+    const names = [...stored.keys()];
     const half = names.slice(0, names.length / 2);
     await deleteAll(await containerOf(second), half);
     await second.kill();
@@ -80,15 +80,15 @@ for (const [fileSystem, mib] of VOLUMES) {
   });
 }
 
-test("what frees or hardly grows works on a full disk, in every service; a stop is quiet", async (t) => {
+test("operations that free space or hardly grow work on a full disk, in every service; a stop is quiet", async (t) => {
   const disk = mount(t, "ext4", DISK_MIB);
   if (disk === null) return;
   const first = start(t, disk);
   await makeObjects(first);
   const container = await containerOf(first);
   await container.create();
-  const kept = new Map<string, Buffer>();
-  for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, kept, bytes), 507);
+  const stored = new Map<string, Buffer>();
+  for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, stored, bytes), 507);
   await first.kill();
 
   const second = start(t, disk);
@@ -109,32 +109,32 @@ test("what frees or hardly grows works on a full disk, in every service; a stop 
   assert.doesNotMatch(err, /^ +at /m);
 });
 
-test("a start on a disk that others have filled serves reads and deletes, and nothing is lost", async (t) => {
+test("a start on a disk filled by others serves reads and deletes, and nothing is lost", async (t) => {
   const disk = mount(t, "tmpfs", DISK_MIB);
   if (disk === null) return;
   const first = start(t, disk);
   const container = await containerOf(first);
   await container.create();
-  const kept = new Map<string, Buffer>();
-  for (const bytes of [MIB, 8_000]) await fill(container, kept, bytes);
+  const stored = new Map<string, Buffer>();
+  for (const bytes of [MIB, 8_000]) await fill(container, stored, bytes);
   await first.kill();
   const ballast = join(disk.folder, "ballast");
   assert.throws(() => writeFileSync(ballast, Buffer.alloc(DISK_MIB * MIB)), { code: "ENOSPC" });
 
   const second = start(t, disk);
   const full = await containerOf(second);
-  await readAll(full, kept);
+  await readAll(full, stored);
   const gone = `${MIB}-0`;
   await deleteAll(full, [gone]);
-  kept.delete(gone);
+  stored.delete(gone);
   await second.kill();
 
-  // More than the disk had: what a larger one gives.
+  // More space than the disk had, like on a larger one.
   spawnSync("mount", ["-o", `remount,size=${2 * DISK_MIB}m`, disk.folder]);
-  await readAll(await containerOf(start(t, disk)), kept);
+  await readAll(await containerOf(start(t, disk)), stored);
 });
 
-/** Null, and the test is skipped, if there cannot be one. */
+/** Mounts a small disk; skips the test and returns null if that is impossible. */
 function mount(t: TestContext, fileSystem: FileSystem, mib: number): SmallDisk | null {
   const disk = SmallDisk.mount(fileSystem, mib);
   if (typeof disk === "string") {
@@ -157,13 +157,13 @@ async function containerOf(lazuli: LazuliProcess): Promise<ContainerClient> {
   return client.getContainerClient("full");
 }
 
-/** Uploads until it is refused, and returns with which status. */
-async function fill(container: ContainerClient, kept: Map<string, Buffer>, bytes: number) {
+/** Uploads until refused, and returns the status of the refusal. */
+async function fill(container: ContainerClient, stored: Map<string, Buffer>, bytes: number) {
   for (let count = 0; count < BODIES_MAX; count++) {
     const [name, body] = [`${bytes}-${count}`, randomBytes(bytes)];
     const status = await upload(container, name, body);
     if (status !== 201) return status;
-    kept.set(name, body);
+    stored.set(name, body);
   }
   return null;
 }
@@ -188,8 +188,8 @@ async function deleteAll(container: ContainerClient, names: readonly string[]): 
   for (const name of names) await container.getBlobClient(name).delete();
 }
 
-async function readAll(container: ContainerClient, kept: ReadonlyMap<string, Buffer>) {
-  for (const [name, body] of kept) {
+async function readAll(container: ContainerClient, stored: ReadonlyMap<string, Buffer>) {
+  for (const [name, body] of stored) {
     const found = await container.getBlockBlobClient(name).downloadToBuffer();
     assert.ok(found.equals(body), name);
   }

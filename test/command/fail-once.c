@@ -1,5 +1,5 @@
-// Loaded into a process with LD_PRELOAD: the call number FAIL_AT that writes, syncs or cuts a file whose path
-// contains FAIL_PATH fails with the error number FAIL_ERRNO, and the file FAIL_MARK is made to tell so.
+// Loaded into a process with LD_PRELOAD. Of the calls that write, sync or truncate a file whose path contains
+// FAIL_PATH, number FAIL_AT fails with the error number FAIL_ERRNO. Creates the file FAIL_MARK when it does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -8,7 +8,7 @@ import { startOn } from "./stored-data.ts";
 const COMPILER = "gcc";
 const SOURCE = fileURLToPath(new URL("../../../test/command/fail-once.c", import.meta.url));
 
-/** Why no call of a process can be made to fail here; null if it can. */
+/** Returns why calls of a process cannot be made to fail here; null if they can. */
 export function withoutFailures(): string | null {
   if (process.platform !== "linux") return "calls are made to fail with LD_PRELOAD, on Linux";
   return withoutDebianProgram(COMPILER, "gcc");
@@ -22,16 +22,16 @@ export function compileFailures(folder: string): string {
 }
 
 export interface FailedStart {
-  /** False if the first start made fewer calls than that. */
+  /** False if the first start made fewer calls. */
   readonly hasFailed: boolean;
-  /** Whether the next start serves. */
+  /** Whether the next start works. */
   readonly isServed: boolean;
   readonly log: string;
 }
 
 /**
- * Starts the server on a new folder, in which one call fails, then again without. `path` is part of the
- * path of the files that count.
+ * Starts the server on a new folder with one failing call, then again without. `path` is part of
+ * the path of the files whose calls count.
  */
 export async function startAfterFailure(
   library: string,

@@ -9,7 +9,7 @@ const EIO = 5;
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-test("a first start that fails while the database is made does not keep the next from serving", {
+test("a first start that fails while it creates the database does not block the next", {
   skip: withoutFailures() ?? false,
 }, async () => {
   const library = compileFailures(scratch);

@@ -9,7 +9,7 @@ import type { LazuliProcess } from "./process.ts";
 const ONCE = { retryOptions: { maxTries: 1 } };
 const LEASE_SECONDS = 15;
 
-/** Something of every kind that can be deleted, leased or received. */
+/** Creates something of every kind that can be deleted, leased or received. */
 export async function makeObjects(lazuli: LazuliProcess): Promise<void> {
   const { blobs, queues, shares, tables, table } = await clientsOf(lazuli);
   for (const name of ["leased", "deleted"]) {
@@ -35,7 +35,7 @@ export async function makeObjects(lazuli: LazuliProcess): Promise<void> {
   }
 }
 
-/** Every call must be taken. */
+/** Makes calls that must all succeed on a full disk. */
 export async function useOnFullDisk(lazuli: LazuliProcess): Promise<void> {
   const { blobs, queues, shares, tables, table } = await clientsOf(lazuli);
   const container = blobs.getContainerClient("leased");

@@ -22,7 +22,7 @@ const ISSUER = "https://login.example.org/";
 const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-384" });
 const SET = JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "ec" }] });
 
-/** A server that trusts an issuer, and where its Blob service is. */
+/** Starts a server that trusts an issuer; returns its Blob service, too. */
 async function startTrusting(t: TestContext, from: object): Promise<[TestService, LazuliProcess]> {
   const config = join(scratch, "lazuli.json");
   writeFileSync(config, JSON.stringify({ oauth: { issuer: ISSUER, ...from } }));
@@ -62,7 +62,7 @@ test("a server fetches its issuer's keys from a URL", async (t) => {
   t.after(() => issuer.close());
   const keysUrl = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`;
   const [server] = await startTrusting(t, { keysUrl });
-  assert.equal(hits, 0, "nobody is asked before a token comes");
+  assert.equal(hits, 0, "the issuer is not contacted before the first token");
   await expectVerdicts(server);
   assert.equal(hits, 1);
 });
@@ -74,11 +74,11 @@ test("a server reads its issuer's keys from a file", async (t) => {
   await expectVerdicts(server);
 });
 
-test("while the issuer cannot be reached tokens are a 503, and one line says why", async (t) => {
-  const nobody = createServer();
-  await new Promise<void>((resolve) => nobody.listen(0, "127.0.0.1", resolve));
-  const { port } = nobody.address() as AddressInfo;
-  await new Promise((resolve) => nobody.close(resolve));
+test("while the issuer is unreachable tokens get a 503, and one line says why", async (t) => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
   const keysUrl = `http://127.0.0.1:${port}/keys`;
   const [server, lazuli] = await startTrusting(t, { keysUrl });
   assert.equal(await statusOf(server, {}), 503);

@@ -36,7 +36,7 @@ function clientAt(origin: string): BlobServiceClient {
   );
 }
 
-test("version, data and accounts, then a ready line with the real port for each service", async (t) => {
+test("the start prints version, data and accounts, then a ready line with the real port for each service", async (t) => {
   const lazuli = start(t, "--inMemoryPersistence", "--blobPort", "0");
   const origin = await originOf(lazuli);
   const health = await fetch(`${origin}/healthz`);
@@ -50,7 +50,7 @@ test("version, data and accounts, then a ready line with the real port for each 
   for (const line of ready) assert.match(line, /^\w+ service is successfully listening at \S+$/);
 });
 
-test("data is there again after a stop, and after a kill", async (t) => {
+test("data survives a stop and a kill", async (t) => {
   const location = join(scratch, "kept");
   const args = ["start", "--location", location, "--blobPort", "0"];
   const names: string[] = [];
@@ -64,7 +64,7 @@ test("data is there again after a stop, and after a kill", async (t) => {
       assert.equal(String(blob.subarray(0, 7)), name.slice(0, 7));
     }
     const name = `${signal} `;
-    // One body that lives in its record, and one that does not.
+    // One body that is stored in its record, and one that is not.
     await container.getBlockBlobClient(name).upload(name, name.length);
     const long = name.repeat(10_000);
     await container.getBlockBlobClient(`${name}long`).upload(long, long.length);
@@ -93,7 +93,7 @@ test("--silent prints nothing; --log and --debug write files without secrets", a
   assert.doesNotMatch(text, /SharedKey devstoreaccount1:[A-Za-z0-9+/]{20}/i);
 });
 
-test("--cert serves HTTPS, with the key in a file of its own or in the same one", async (t) => {
+test("--cert serves HTTPS, with the key in its own file or in the same one", async (t) => {
   const cert = join(scratch, "cert.pem");
   const key = join(scratch, "key.pem");
   const both = join(scratch, "both.pem");
@@ -121,7 +121,7 @@ test("--cert with a PFX file and --pwd serves an SDK over HTTPS", async (t) => {
   const lazuli = start(t, ...memory, "--cert", cert, "--pwd", "secret");
   const origin = await originOf(lazuli);
   assert.match(origin, /^https:/);
-  // The SDK takes no certificates of its own, but those of the agent it shares with everybody.
+  // The SDK has no option for certificates: it uses those of the global agent.
   globalAgent.options.ca = CERTIFICATE;
   t.after(() => {
     delete globalAgent.options.ca;
@@ -138,7 +138,7 @@ test("--cert with a PFX file and --pwd serves an SDK over HTTPS", async (t) => {
   assert.match(wrong.err, /^The certificate .*both\.pfx cannot be used[^\n]*--pwd[^\n]*\n$/);
 });
 
-test("what keeps it from starting is one line on standard error that says what to do", async (t) => {
+test("a failed start prints one line on standard error that says what to do", async (t) => {
   const file = join(scratch, "a-file");
   writeFileSync(file, "");
   const shortKey = join(scratch, "short-key.json");
@@ -184,7 +184,7 @@ test("what keeps it from starting is one line on standard error that says what t
   assert.equal(existsSync("lazuli-data"), false, "nothing was left behind");
 });
 
-test("two servers cannot have one data folder", async (t) => {
+test("two servers cannot use one data folder", async (t) => {
   const args = ["--location", join(scratch, "shared"), "--blobPort", "0"];
   await originOf(start(t, ...args));
   const { code, err } = await start(t, ...args).ended();
@@ -210,7 +210,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A silent server does not say when it is ready. */
+/** Waits for the health endpoint, as a silent server does not say when it is ready. */
 async function untilHealthy(lazuli: LazuliProcess, origin: string): Promise<void> {
   while (lazuli.isRunning) {
     const answer = await fetch(`${origin}/healthz`).catch(() => null);

@@ -4,11 +4,11 @@ import { join } from "node:path";
 export const LOG_NAMES = ["log-0", "log-1"] as const;
 export const LOG_PAGE_BYTES = 4_096;
 
-/** Something that happens to a log file; `older` is a folder with an older copy of it. */
+/** Damages a log file; `older` is a folder with an older copy of it. */
 export type LogDamage = (path: string, name: string, older: string) => void;
 
-/** What can happen to log files, and what a start has to say about it. */
-export const LOG_DAMAGES: readonly [what: string, told: RegExp, damage: LogDamage][] = [
+/** Kinds of damage to log files, and the expected message at the next start. */
+export const LOG_DAMAGES: readonly [what: string, message: RegExp, damage: LogDamage][] = [
   ["deleted", /log-0 is missing; .*log-1 is missing/, (path) => rmSync(path)],
   ["emptied", /log-0 is cut short \(0 of \d+ bytes\)/, (path) => truncateSync(path, 0)],
   ["cut in half", /log-0 is cut short/, (path) => truncateSync(path, statSync(path).size / 2)],
@@ -33,10 +33,10 @@ function flip(path: string, at: number): void {
   writeFileSync(path, bytes);
 }
 
-/** Runs `write` and waits until the database has been told how far the log has got with it. */
+/** Runs `write` and waits until the database has recorded the log's new position. */
 export async function untilNoted(location: string, write: () => Promise<unknown>): Promise<void> {
   const database = join(location, "store", "data.mdb");
-  // Two notes: the first may have been on its way before the write.
+  // Waits for two updates: the first may have started before the write.
   for (let notes = 0; notes < 2; notes++) {
     const { mtimeMs } = statSync(database);
     await write();

@@ -14,9 +14,9 @@ export interface Ended {
 export interface Invocation {
   /** A command of package.json's `bin`. */
   readonly program?: string;
-  /** Where it is started. */
+  /** The folder in which it is started. */
   readonly cwd?: string;
-  /** Whether there is a channel for messages to it. */
+  /** Whether it has an IPC channel. */
   readonly hasChannel?: boolean;
 }
 
@@ -29,7 +29,7 @@ export class LazuliProcess {
   #onOut = () => {};
   #onErr = () => {};
 
-  /** `within` is a program with its arguments that becomes the command given behind them. */
+  /** `within` is a program with arguments that runs the command given after them. */
   constructor(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -70,12 +70,12 @@ export class LazuliProcess {
     return this.#ended;
   }
 
-  /** The first line on standard output. */
+  /** Returns the first line on standard output. */
   async firstLine(): Promise<string> {
     return (await this.printed(/^(.*)\n/)) as string;
   }
 
-  /** What the pattern captures on standard output, as soon as it is there. */
+  /** Resolves with what the pattern captures on standard output. */
   printed(pattern: RegExp): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       this.#onOut = () => {
@@ -88,7 +88,7 @@ export class LazuliProcess {
   }
 
   /** Resolves once the pattern is found on standard error. */
-  told(pattern: RegExp): Promise<void> {
+  printedError(pattern: RegExp): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#onErr = () => {
         if (pattern.test(this.#err)) resolve();
@@ -98,7 +98,7 @@ export class LazuliProcess {
     });
   }
 
-  /** Where a service of the account is: `http://127.0.0.1:port/devstoreaccount1`. */
+  /** Returns the URL of a service: `http://127.0.0.1:port/devstoreaccount1`. */
   async urlOf(service: "Blob" | "File" | "Queue" | "Table"): Promise<string> {
     const ready = new RegExp(`^${service} service .* (http://\\S+)\n`, "m");
     return `${await this.printed(ready)}/devstoreaccount1`;
@@ -108,12 +108,12 @@ export class LazuliProcess {
     this.#child.kill(signal);
   }
 
-  /** As a parent process does that has a channel to its child. */
+  /** Sends a message like a parent process with an IPC channel. */
   send(message: string): void {
     this.#child.send(message);
   }
 
-  /** For the end of a test: does nothing to a process that has ended. */
+  /** Kills the process at the end of a test, unless it has ended. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;

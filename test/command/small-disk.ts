@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export type FileSystem = "ext4" | "tmpfs";
 
-/** A small file system of its own, which can be filled without harm to anybody. */
+/** A small file system for one test, which can be filled without harm. */
 export class SmallDisk {
   readonly folder: string;
   readonly #scratch: string;
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.folder = folder;
   }
 
-  /** Mounts one; a text that says why if that is not possible here. */
+  /** Mounts one; returns the reason if that is impossible here. */
   static mount(fileSystem: FileSystem, mib: number): SmallDisk | string {
     if (process.platform !== "linux" || process.getuid?.() !== 0) {
       return "a small disk can be mounted by root on Linux only";

@@ -14,14 +14,14 @@ import {
 import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
 
-/** How many objects of each kind `fillData` makes. */
+/** How many objects of each kind `fillData` creates. */
 export const OBJECTS = 20;
 const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const ACCOUNT = "devstoreaccount1";
 const once = { retryOptions: { maxTries: 1 } };
 
-/** A server on this folder, on ports of its own. */
+/** Starts a server on this folder, on free ports. */
 export function startOn(
   location: string,
   env: Readonly<Record<string, string>> = {},
@@ -31,7 +31,7 @@ export function startOn(
   return new LazuliProcess(["--location", location, ...ports, ...flags], env);
 }
 
-/** Clients of a running server that try once. */
+/** Makes clients of a running server, without retries. */
 export async function clientsOf(lazuli: LazuliProcess) {
   const blobs = new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL, once);
   const queues = new QueueServiceClient(
@@ -57,12 +57,12 @@ export async function clientsOf(lazuli: LazuliProcess) {
 }
 
 export interface Filled {
-  /** What stands in the blob "large 0", all of it. */
+  /** The whole content of the blob "large 0". */
   readonly large: Buffer;
   readonly messageIds: readonly string[];
 }
 
-/** Objects of every service, some in records and some in extents. */
+/** Creates objects of every service, some in records and some in extents. */
 export async function fillData(lazuli: LazuliProcess): Promise<Filled> {
   const { box, queue, share, table } = await clientsOf(lazuli);
   await Promise.all([box.create(), queue.create(), share.create(), table.createTable()]);
@@ -80,19 +80,23 @@ export async function fillData(lazuli: LazuliProcess): Promise<Filled> {
   return { large, messageIds };
 }
 
-/** A copy of a data folder that no server uses. */
+/** Copies a data folder that no server uses. */
 export function copyData(from: string, to: string): void {
   // Locks are sockets, which cannot be copied.
   const filter = (path: string) => !basename(path).startsWith("lock");
   cpSync(from, to, { recursive: true, filter });
 }
 
-/** Flips a bit `skip` bytes behind each place where the database holds these bytes; how many. */
+/**
+ * Flips a bit `skip` bytes after each occurrence of these bytes in the database; returns how many.
+ */
 export function flipInDatabase(location: string, found: Buffer | string, skip: number): number {
   return flipIn(join(location, "store", "data.mdb"), Buffer.from(found as string), skip);
 }
 
-/** The same in the extents. */
+/**
+ * Flips a bit `skip` bytes after each occurrence of these bytes in the extents; returns how many.
+ */
 export function flipInExtents(location: string, found: Buffer, skip: number): number {
   const folder = join(location, "extents");
   let flips = 0;

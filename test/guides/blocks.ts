@@ -1,19 +1,20 @@
 import { readFileSync } from "node:fs";
 
 /**
- * A fenced block of a page. Behind the language, its opening line says what a reader does with it:
+ * A fenced block of a page. After the language, its opening line says what the test does with it:
  *
  *     sh                 runs it, in the folder where all blocks of the page run
- *     sh serves          leaves it running until the next block that serves, `serves beside`: beside that one
- *     sh fails: WORD     runs it, and sees it fail with this word
+ *     sh serves          leaves it running until the next block that serves
+ *     sh serves beside   leaves it running beside that one
+ *     sh fails: WORD     runs it, and expects it to fail with this word
  *     js                 runs the program
  *     json NAME, js NAME saves it as this file
- *     text               looks at it
- *     text printed       sees it on the screen of the server started last
- *     … not run: REASON  is somewhere else, or somebody else
+ *     text               ignores it
+ *     text printed       expects it in the output of the server started last
+ *     … not run: REASON  skips it: it is for another machine or another person
  */
 export interface Block {
-  /** `docs/guides/copying.md:11` */
+  /** Such as `docs/guides/copying.md:11`. */
   readonly at: string;
   readonly language: string;
   readonly text: string;
@@ -30,7 +31,7 @@ export type Action =
 
 const FENCE = /^```(.*)\n([\s\S]*?)^```$/gm;
 
-/** All fenced blocks of a page, in order. Throws for one that does not say what it is. */
+/** Reads all fenced blocks of a page, in order. Throws if one does not say what it is. */
 export function readBlocks(page: string): Block[] {
   const text = readFileSync(page, "utf8");
   return [...text.matchAll(FENCE)].map((found) => {

@@ -8,7 +8,7 @@ import { Reader } from "./reader.ts";
 const GUIDES = "docs/guides";
 const PAGES = ["README.md", ...readdirSync(GUIDES).map((name) => `${GUIDES}/${name}`)];
 
-/** Programs that guides use, by their Debian packages. */
+/** Programs that guides use, with their Debian packages. */
 const PROGRAMS = { curl: "curl", openssl: "openssl", rclone: "rclone", smbclient: "smbclient" };
 
 for (const page of PAGES) {
@@ -29,7 +29,7 @@ function reasonToSkip({ language, text, action }: Block): string | null {
   if (action.kind === "skip") return action.reason;
   if (language !== "sh") return null;
   const uses = (program: string) => new RegExp(`(?:^|[(|]) *${program} `, "m").test(text);
-  // It brings a Python of its own and hundreds of packages: nothing to be installed for a test.
+  // Not installed by the test, as it needs its own Python and hundreds of packages.
   if (uses("az") && spawnSync("sh", ["-c", "command -v az"]).status !== 0) {
     return "az is not installed: install Debian's azure-cli to run this";
   }

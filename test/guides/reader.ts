@@ -12,16 +12,19 @@ import type { Block } from "./blocks.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const azurite = findAzurite(join(ROOT, ".scratch/azurite"));
 const SERVICES = ["Blob", "Queue", "Table", "File", "SMB"];
-/** Where a guide says that a service is, in the order of `SERVICES`: the server, and one beside it. */
+/**
+ * The documented ports of the services, in the order of `SERVICES`: of the server, and of the one
+ * beside it.
+ */
 const PORTS = ["10000", "10001", "10002", "10003", "10445"];
 const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445"];
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
 
 /**
- * Follows a page as a reader does, in a folder of its own. Two things are otherwise than the page says: the commands of
- * the package, and npm and npx for them, are those of this clone; and servers take any free ports, which
- * stand for the documented ones in all that follows. Where `npm run bench -- --with-azurite` has not installed Azurite,
- * `azurite` of this clone stands in for it.
+ * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
+ * the package, and npm and npx for them, are those of this clone; and servers use free ports, which
+ * replace the documented ones. If `npm run bench -- --with-azurite` has not installed Azurite, this
+ * clone's `azurite` replaces it.
  */
 export class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), "lazuli-guide-"));
@@ -108,20 +111,20 @@ export class Reader {
     assert.equal(documented(printed, this.#server, PORTS).trim(), text.trim());
   }
 
-  /** For a client of the server, and for one of the server beside it. */
+  /** Connection strings for the server and for the one beside it. */
   get connections(): { readonly server: string; readonly beside: string } {
     const server = actual(CONNECTION, this.#server, PORTS);
     return { server, beside: actual(CONNECTION, this.#beside, PORTS) };
   }
 
-  /** A text of the page with the ports that the servers have. */
+  /** Replaces the documented ports in a text by the actual ones. */
   #asItIs(text: string): string {
     const connection = text.replaceAll("UseDevelopmentStorage=true", CONNECTION);
     return actual(actual(connection, this.#server, PORTS), this.#beside, PORTS_BESIDE);
   }
 }
 
-/** What `UseDevelopmentStorage=true` stands for in an SDK. */
+/** What `UseDevelopmentStorage=true` means in an SDK. */
 const CONNECTION = [
   `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`,
   ...["Blob", "Queue", "Table"].map(
@@ -131,7 +134,7 @@ const CONNECTION = [
 
 const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
 
-/** By name: what a command of the package is in this clone, and npm and npx where they start one. */
+/** Scripts that run the commands of the package, npm and npx from this clone, by name. */
 const COMMANDS = {
   lazuli: `#!/bin/sh\nexec "$NODE" "$LAZULI/lazuli.cjs" "$@" ${ANY_PORTS} --filePort 0 --smbPort 0\n`,
   azurite: `#!/bin/sh\nexec "$NODE" "$LAZULI/azurite.cjs" "$@" ${ANY_PORTS}\n`,
@@ -146,7 +149,7 @@ exec "$@"
 `,
 };
 
-/** A server that a block of a page has started. */
+/** A server started by a block of a page. */
 class Server {
   readonly #child: ChildProcess;
   readonly printed: string;
@@ -167,16 +170,16 @@ class Server {
     cwd: string,
     env: Readonly<Record<string, string>>,
   ): Promise<Server> {
-    // The shell may have children: all of them are in a group that is ended together.
+    // The shell may have children, so all run in one process group.
     const stdio = ["ignore", "pipe", "pipe"] as const;
     const child = spawn("sh", ["-ec", text], { cwd, env, stdio: [...stdio], detached: true });
     let printed = "";
-    let told = "";
+    let errors = "";
     child.stderr?.setEncoding("utf8").on("data", (part: string) => {
-      told += part;
+      errors += part;
     });
     return await new Promise((resolve, reject) => {
-      child.on("close", () => reject(new Error(`It did not serve: ${printed}${told}`)));
+      child.on("close", () => reject(new Error(`It did not serve: ${printed}${errors}`)));
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
         printed += part;
         if (READY.test(printed)) resolve(new Server(child, printed));
@@ -196,7 +199,10 @@ function actual(text: string, server: Server | null, ports: readonly string[]): 
   return ports.reduce((so, port, at) => so.replaceAll(port, server?.ports[at] ?? port), text);
 }
 
-/** The other way round. Azurite also prints the port that it was started with. */
+/**
+ * Replaces the actual ports in a text by the documented ones. Azurite also prints the port that it
+ * was started with.
+ */
 function documented(text: string, server: Server | null, ports: readonly string[]): string {
   const asked = text.replaceAll(/ (\w+) service is starting at (\S+):0$/gm, (_, service, host) => {
     return ` ${service} service is starting at ${host}:${ports[SERVICES.indexOf(service)]}`;

@@ -10,7 +10,7 @@ import { Reader } from "./reader.ts";
 const HTTP = { allowInsecureConnection: true };
 const MESSAGES = 40;
 
-test("the guide brings blobs, entities and messages over from the emulator", async (t) => {
+test("the guide migrates blobs, entities and messages from the emulator", async (t) => {
   const reader = new Reader();
   t.after(() => reader.close());
   for (const block of readBlocks("docs/guides/switching-from-azurite.md")) {
@@ -65,7 +65,7 @@ async function fill(connection: string): Promise<void> {
   }
 }
 
-/** Everything that is to be the same afterwards. */
+/** Reads everything that must be the same afterwards. */
 async function contentsOf(connection: string) {
   const service = BlobServiceClient.fromConnectionString(connection);
   const containers: unknown[] = [];

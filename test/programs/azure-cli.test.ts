@@ -8,13 +8,13 @@ import { promisify } from "node:util";
 import { startFileServer } from "../sdk/file-server.ts";
 import { startServer } from "../sdk/server.ts";
 
-/** Far more than it needs on a busy machine: it ends one that hangs. */
+/** Only ends a run that hangs: far more than it needs on a busy machine. */
 const AZ_MS_MAX = 10 * 60_000;
-/** It brings a Python of its own and hundreds of packages: nothing to be installed for a test. */
+/** Not installed by the test, as it needs its own Python and hundreds of packages. */
 const isThere = spawnSync("sh", ["-c", "command -v az"]).status === 0;
 const skip = isThere ? false : "az is not installed: install Debian's azure-cli to run this";
 
-/** Runs `az storage` against one service, and returns what it prints. */
+/** Makes a function that runs `az storage` against one service and returns its output. */
 async function azFor(t: TestContext, connection: string) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-az-"));
   t.after(() => rm(folder, { recursive: true }));
@@ -29,7 +29,7 @@ async function azFor(t: TestContext, connection: string) {
   return { az, folder };
 }
 
-test("az copies a blob, whose source it names as in the cloud", { skip }, async (t) => {
+test("az copies a blob whose source has a cloud host name", { skip }, async (t) => {
   const server = await startServer();
   t.after(() => server.close());
   const box = await server.makeContainer();
@@ -45,7 +45,7 @@ test("az copies a blob, whose source it names as in the cloud", { skip }, async 
   assert.deepEqual(server.failures, []);
 });
 
-test("az makes a share, puts a file there, lists it and takes it back", { skip }, async (t) => {
+test("az creates a share, uploads a file, lists it and downloads it", { skip }, async (t) => {
   const server = await startFileServer();
   t.after(() => server.close());
   const { account, key, url } = server;

@@ -3,14 +3,14 @@ import { spawnSync } from "node:child_process";
 const INSTALL_MS_MAX = 5 * 60_000;
 
 /**
- * Makes a program from Debian's packages available. Null if it is; otherwise why it cannot be, as
- * a reason to skip the tests that need it.
+ * Installs a program from Debian's packages if needed. Returns null if it is available, otherwise
+ * the reason to skip the tests that need it.
  */
 export function withoutDebianProgram(program: string, debianPackage: string): string | null {
   return withoutDebianPackage(program, debianPackage, `command -v ${program}`);
 }
 
-/** The same for what is no program: `probe` is a line for the shell that fails without it. */
+/** Installs a package that is not a program; `probe` is a shell command that fails without it. */
 export function withoutDebianPackage(
   what: string,
   debianPackage: string,

@@ -9,7 +9,10 @@ export const noLegacyPython =
     `${PYTHON} -c 'import azure.multiapi.storage'`,
   ) ?? false;
 
-/** The same of the Table SDK, which was a package of its own then. */
+/**
+ * Why tests with the Table SDK of that time, a separate package, cannot run here; false if they
+ * can.
+ */
 export const noLegacyTables =
   withoutDebianPackage(
     "azure.cosmosdb.table",

@@ -1,2 +1,2 @@
-/** The one that Debian's packages are for. */
+/** The Python that Debian's packages are for. */
 export const PYTHON = "/usr/bin/python3";

@@ -9,11 +9,11 @@ import { AccountSASPermissions, generateAccountSASQueryParameters } from "@azure
 import { CREDENTIAL, startServer } from "../sdk/server.ts";
 import { withoutDebianProgram } from "./debian-program.ts";
 
-/** Far more than it needs on a busy machine: it ends one that hangs. */
+/** Only ends a run that hangs: far more than it needs on a busy machine. */
 const RCLONE_MS_MAX = 10 * 60_000;
 const skip = withoutDebianProgram("rclone", "rclone") ?? false;
 
-test("rclone copies a folder here, finds it unchanged, and removes it", { skip }, async (t) => {
+test("rclone uploads a folder, verifies it and removes it", { skip }, async (t) => {
   const server = await startServer();
   t.after(() => server.close());
   const folder = await mkdtemp(join(tmpdir(), "lazuli-rclone-"));
@@ -31,7 +31,7 @@ test("rclone copies a folder here, finds it unchanged, and removes it", { skip }
     return stdout;
   };
   await rclone("mkdir", "here:box");
-  // In chunks, so that it comes as blocks and a block list.
+  // In chunks, so that it is uploaded as blocks and a block list.
   await rclone("copy", folder, "here:box", "--azureblob-upload-cutoff", "4M");
   await rclone("check", folder, "here:box");
   const listed = (await rclone("lsf", "-R", "here:box")).trim().split("\n").sort();
@@ -42,7 +42,7 @@ test("rclone copies a folder here, finds it unchanged, and removes it", { skip }
   assert.deepEqual(server.failures, []);
 });
 
-/** A remote called `here`, as rclone reads it from the environment. */
+/** Defines a remote called `here` in the environment of rclone. */
 function remote(url: string): Record<string, string> {
   const sas = generateAccountSASQueryParameters(
     {

@@ -12,7 +12,7 @@ import { CREDENTIAL, forThisFile, startServer } from "../sdk/server.ts";
 
 interface Messages {
   readonly sources: Readonly<Record<string, string>>;
-  /** By what is refused: where the service's sentence comes from, and the sentence. */
+  /** By refusal: the source of the service's sentence, and the sentence. */
   readonly details: Readonly<Record<string, readonly [source: string, sentence: string]>>;
 }
 
@@ -87,7 +87,7 @@ for (const [what, [source, sentence]] of Object.entries(details)) {
   });
 }
 
-/** `..` stands for what differs from request to request. */
+/** Makes a pattern from a sentence; `..` stands for values that differ between requests. */
 function patternOf(sentence: string): RegExp {
   const literal = sentence.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`^${literal.replaceAll("\\.\\.", ".+")}$`, "s");

@@ -44,7 +44,7 @@ const BAD: readonly Bad[] = [
   ),
   bad("an unknown comp", { path: "/box/there?comp=nonsense" }, 400, "InvalidQueryParameterValue"),
   bad(
-    "a verb that does not fit",
+    "a verb that the resource does not support",
     { method: "POST", path: "/box/there" },
     405,
     "UnsupportedHttpVerb",
@@ -58,31 +58,31 @@ const BAD: readonly Bad[] = [
   bad("a container with two dashes", create("a--b"), 400, "InvalidResourceName"),
   bad("no type of blob", { ...PUT, headers: {}, path: "/box/new" }, 400, "MissingRequiredHeader"),
   bad(
-    "a type of blob that is none",
+    "an unknown blob type",
     { ...put({ "x-ms-blob-type": "Bulk" }), path: "/box/new" },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "a version that is no date",
+    "a version that is not a date",
     { path: "/box/there", headers: { "x-ms-version": "newest" } },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "a condition that is no date",
+    "a condition that is not a date",
     { path: "/box/there", headers: { "if-modified-since": "yesterday" } },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "conditions that do not go together",
+    "conditions that cannot be combined",
     { ...put({ "if-match": "*", "if-none-match": "*" }), path: "/box/new" },
     400,
     "MultipleConditionHeadersNotSupported",
   ),
   bad(
-    "an MD5 that is none",
+    "a malformed MD5",
     { ...put({ "content-md5": "short" }), path: "/box/new" },
     400,
     "InvalidMd5",
@@ -118,7 +118,7 @@ const BAD: readonly Bad[] = [
     "MetadataTooLarge",
   ),
   bad(
-    "a lease id that is no GUID",
+    "a lease id that is not a GUID",
     { ...put({ "x-ms-lease-id": "mine" }), path: "/box/new" },
     400,
     "InvalidHeaderValue",
@@ -130,7 +130,7 @@ const BAD: readonly Bad[] = [
     "MissingRequiredHeader",
   ),
   bad(
-    "a lease action that is none",
+    "an unknown lease action",
     { ...lease({ "x-ms-lease-action": "take" }), path: "/box/there?comp=lease" },
     400,
     "InvalidHeaderValue",
@@ -180,8 +180,8 @@ const BAD: readonly Bad[] = [
     400,
     "InvalidBlockList",
   ),
-  bad("XML that does not end", blockList("<BlockList><Latest>"), 400, "InvalidXmlDocument"),
-  bad("XML that is none", blockList("BlockList"), 400, "InvalidXmlDocument"),
+  bad("XML that is truncated", blockList("<BlockList><Latest>"), 400, "InvalidXmlDocument"),
+  bad("text that is not XML", blockList("BlockList"), 400, "InvalidXmlDocument"),
   bad(
     "XML with a DTD",
     blockList('<!DOCTYPE a [<!ENTITY b "c">]><BlockList/>'),
@@ -197,37 +197,37 @@ const BAD: readonly Bad[] = [
   ),
   bad("another document", blockList("<Nonsense/>"), 400, "InvalidXmlDocument"),
   bad(
-    "a marker that is none of ours",
+    "a marker that no list writes",
     { path: "/box?restype=container&comp=list&marker=nonsense!" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "no results at all",
+    "a page size of zero",
     { path: "/box?restype=container&comp=list&maxresults=0" },
     400,
     "OutOfRangeQueryParameterValue",
   ),
   bad(
-    "results that are no number",
+    "a page size that is not a number",
     { path: "/box?restype=container&comp=list&maxresults=many" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "an include that is none",
+    "an unknown include",
     { path: "/box?restype=container&comp=list&include=all" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "a timeout that is none",
+    "a malformed timeout",
     { path: "/box/there?timeout=soon" },
     400,
     "InvalidQueryParameterValue",
   ),
-  bad("a container that is not there", { path: "/none/there" }, 404, "ContainerNotFound"),
-  bad("a blob that is not there", { path: "/box/none" }, 404, "BlobNotFound"),
+  bad("a missing container", { path: "/none/there" }, 404, "ContainerNotFound"),
+  bad("a missing blob", { path: "/box/none" }, 404, "BlobNotFound"),
 ];
 
 function bad(why: string, asked: RawAsked, status: number, code: string): Bad {
@@ -266,9 +266,9 @@ interface Malformed {
   readonly why: string;
   readonly bytes: string;
   readonly status: number;
-  /** "" where it is not even clear that this is a request. */
+  /** "" if the server cannot tell that this is a request. */
   readonly code: string;
-  /** Whether Node's parser refuses it by itself: then nobody can ask the service for a code. */
+  /** Whether Node's own parser refuses it, so that the response has no code of the service. */
   readonly byParser?: boolean;
 }
 
@@ -319,7 +319,7 @@ const MALFORMED: readonly Malformed[] = [
 ];
 
 for (const { why, bytes, status, code, byParser = false } of MALFORMED) {
-  test(`${why} is refused with ${status} ${code}, and the connection ends`, async () => {
+  test(`${why} is refused with ${status} ${code}, and the connection is closed`, async () => {
     const answer = await sendRaw(bytes);
     assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
     for (const line of ["Server: Lazuli/test", "Date: .* GMT", "x-ms-request-id: [0-9a-f-]{36}"]) {
@@ -331,7 +331,7 @@ for (const { why, bytes, status, code, byParser = false } of MALFORMED) {
   });
 }
 
-/** Everything that comes back until the server closes. */
+/** Returns everything the server sends until it closes. */
 function sendRaw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {

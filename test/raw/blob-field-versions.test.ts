@@ -71,7 +71,7 @@ test("Blob: every field is sent from its version on, and not before", async (t) 
   });
 });
 
-/** A copy that ends with a description of what went wrong. */
+/** Starts a copy that fails with a description. */
 async function failedCopy(
   source: TestSource,
   to: { beginCopyFromURL(url: string, options: object): Promise<Poller> },

@@ -19,7 +19,7 @@ await box.getBlockBlobClient("blocks").stageBlock("AAAA", BODY, BODY.length);
 interface Write {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without one, the bytes come from a URL. */
+  /** Without a body, the bytes come from a URL. */
   readonly body?: string;
 }
 
@@ -47,7 +47,7 @@ const NEWEST_BEFORE = "2026-10-05";
 const BOTH = "2026-10-06";
 type Sent = "none" | "md5" | "crc64";
 
-/** The digests in the answer to a write: each is that of the bytes that were sent. */
+/** Returns the digests in the response to a write, after checking that they match the bytes. */
 async function answered(version: string, write: Write, sent: Sent): Promise<string> {
   const bytes = Buffer.from(write.body ?? BODY);
   const digests = {
@@ -84,7 +84,7 @@ async function answered(version: string, write: Write, sent: Sent): Promise<stri
 }
 
 for (const [operation, write] of Object.entries(BODIES)) {
-  test(`${operation} answers with the digests of the version that is asked for`, async () => {
+  test(`${operation} returns the digests of the requested version`, async () => {
     const expected: [string, Sent, string][] = [
       [OLD, "none", "md5"],
       [OLD, "md5", "md5"],
@@ -98,26 +98,26 @@ for (const [operation, write] of Object.entries(BODIES)) {
     ];
     for (const [version, sent, digests] of expected) {
       assert.equal(await answered(version, write, sent), digests, `${version} ${sent}`);
-      // A committed block is staged no longer.
+      // A committed block is no longer staged.
       await box.getBlockBlobClient("blocks").stageBlock("AAAA", BODY, BODY.length);
     }
   });
 }
 
 for (const [operation, write] of Object.entries(SOURCES)) {
-  test(`${operation} answers a source's MD5 with both digests since 2026-10-06`, async () => {
+  test(`${operation} with a source's MD5 returns both digests since 2026-10-06`, async () => {
     assert.equal(await answered(BOTH, write, "none"), "");
     assert.equal(await answered(NEWEST_BEFORE, write, "md5"), "md5");
     assert.equal(await answered(BOTH, write, "md5"), "md5 crc64");
   });
 }
 
-test("Put Blob From URL answers a source's MD5 with both digests since 2026-10-06", async () => {
+test("Put Blob From URL with a source's MD5 returns both digests since 2026-10-06", async () => {
   assert.equal(await answered(NEWEST_BEFORE, PUT_FROM_URL, "md5"), "md5");
   assert.equal(await answered(BOTH, PUT_FROM_URL, "md5"), "md5 crc64");
 });
 
-test("Put Blob always answers with an MD5, and with a CRC-64 since 2019-02-02", async () => {
+test("Put Blob always returns an MD5, and a CRC-64 since 2019-02-02", async () => {
   const write = { path: "/box/b", headers: { "x-ms-blob-type": "BlockBlob" }, body: BODY };
   for (const sent of ["none", "md5"] as const) {
     assert.equal(await answered(OLD, write, sent), "md5");

@@ -22,9 +22,9 @@ import {
 import { noteParameters } from "./noted-parameters.ts";
 
 /**
- * Nothing is accepted and ignored: every header and every parameter that the service documents for
- * an operation is looked at by whoever handles it, which then follows it or refuses it by name
- * (`unsupported-headers.test.ts`), or stands in the table of those that mean nothing here.
+ * Nothing is accepted and ignored: for every header and parameter that the service documents for an
+ * operation, the handler reads it and obeys it or refuses it by name
+ * (`unsupported-headers.test.ts`), or it is listed in the table of those without effect.
  */
 
 interface Documented {
@@ -32,29 +32,29 @@ interface Documented {
   readonly query: readonly string[];
 }
 
-/** What the specifications of 2024-08-04 and 2026-04-06 say; of tables, that of 2019-02-02. */
+/** From the specifications of 2024-08-04 and 2026-04-06; for tables, of 2019-02-02. */
 const DOCUMENTED: Readonly<Record<string, Readonly<Record<string, Documented>>>> = JSON.parse(
   readFileSync("test/vectors/documented-parameters.json", "utf8"),
 );
 
-/** What is looked at before an operation is handled. */
+/** Parameters that are read before an operation is handled. */
 const BEFORE: Readonly<Record<string, string>> = {
-  "x-ms-file-request-intent": "by authentication, of who comes with a bearer token",
-  "x-ms-requires-sync": "by routing: it makes Copy Blob From URL of Copy Blob",
-  peekonly: "by routing: it makes Peek Messages of Get Messages",
+  "x-ms-file-request-intent": "by authentication, of requests with a bearer token",
+  "x-ms-requires-sync": "by routing: it selects Copy Blob From URL instead of Copy Blob",
+  peekonly: "by routing: it selects Peek Messages instead of Get Messages",
 };
 
-/** What may be sent to some operations and changes nothing. */
+/** Parameters that some operations accept without effect. */
 const HARMLESS: readonly { parameter: string; of: RegExp; why: string }[] = [
   {
     parameter: "x-ms-structured-content-length",
     of: /_(upload|stageBlock|uploadPages|appendBlock|uploadRange)$/,
-    why: "It belongs to `x-ms-structured-body`, without which there is nothing that it could say.",
+    why: "It belongs to `x-ms-structured-body`, and means nothing without it.",
   },
   {
     parameter: "x-ms-lease-id",
     of: /_breakLease$/,
-    why: "Whoever may break a lease need not know its id.",
+    why: "Breaking a lease requires no lease id.",
   },
 ];
 
@@ -101,12 +101,12 @@ const SERVICES: Readonly<Record<string, Service>> = {
 const unread: [string, string, string][] = [];
 
 for (const [name, service] of Object.entries(SERVICES)) {
-  test(`${name}: every operation that is documented is asked for`, () => {
+  test(`${name}: every documented operation is requested`, () => {
     const asked = Object.keys(service.requests).sort();
     assert.deepEqual(asked, Object.keys(DOCUMENTED[name] ?? {}).sort());
   });
 
-  test(`${name}: every documented header and parameter is looked at, or listed as harmless`, async () => {
+  test(`${name}: every documented header and parameter is read, or listed as harmless`, async () => {
     const noted = noteParameters(service.handlers);
     const server = await service.start();
     const known = placesOf(server);
@@ -114,7 +114,7 @@ for (const [name, service] of Object.entries(SERVICES)) {
       noted.headers.clear();
       noted.query.clear();
       const answer = await service.ask(server, filled(request, known));
-      refuseOther(operation, request, answer);
+      requireExpectedStatus(operation, request, answer);
       remember(known, answer);
       if (isRefusedAsAWhole(answer)) continue;
       const { headers, query } = DOCUMENTED[name]?.[operation] ?? { headers: [], query: [] };
@@ -132,7 +132,7 @@ for (const [name, service] of Object.entries(SERVICES)) {
   });
 }
 
-test("docs/reference/ignored-parameters.md lists them", () => {
+test("docs/reference/ignored-parameters.md lists the parameters without effect", () => {
   const rows = unread.map(([service, operation, parameter]) => {
     return `| ${service} | ${operation} | \`${parameter}\` | ${whyHarmless(operation, parameter)} |`;
   });
@@ -141,29 +141,29 @@ test("docs/reference/ignored-parameters.md lists them", () => {
     "ignored-parameters.md",
     `# Headers and parameters that change nothing
 
-Whatever the service documents for an operation is followed, or refused by its name
-([Blob](blob-operations.md#features-that-are-refused), [File](file-operations.md)), but for these:
+Every header and parameter that the service documents for an operation is obeyed, or refused by name
+([Blob](blob-operations.md#features-that-are-refused), [File](file-operations.md)), except these:
 
 | service | operation | parameter | why |
 |---|---|---|---|
 ${rows.join("\n")}
 
-Looked at before an operation is handled:
+Read before an operation is handled:
 
 ${before.join("\n")}
 
-Followed where it means something, and ignored elsewhere, as the service documents it:
+Obeyed where it applies, and ignored elsewhere, as the service documents it:
 
-* \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, where nothing has to come out of the archive.
+* \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, where nothing is rehydrated.
 
-Of the properties of a service, \`Logging\`, \`HourMetrics\` and \`MinuteMetrics\` are kept and shown as they
-were set, and nothing is logged or measured for them: see \`--log\` for a log of requests. Switching logging on creates the container
+The service properties \`Logging\`, \`HourMetrics\` and \`MinuteMetrics\` are stored and returned as they
+were set, but nothing is logged or measured for them: see \`--log\` for a log of requests. Switching logging on creates the container
 \`$logs\`, as in the service; it stays empty.
 `,
   );
 });
 
-/** What stands in braces in the requests. */
+/** Values for the placeholders in braces in the requests. */
 function placesOf({ url }: TestService): Map<string, string> {
   const names = { source: "there", pages: "pages", folder: "folder" };
   return new Map(Object.entries(names).map(([place, name]) => [place, `${url}/box/${name}`]));
@@ -184,12 +184,16 @@ function filled({ path, headers, ...asked }: DocumentedRequest, known: Map<strin
   return { ...asked, path: fill(path), headers: Object.fromEntries(entries) };
 }
 
-function refuseOther(operation: string, { status }: DocumentedRequest, answer: RawAnswer): void {
+function requireExpectedStatus(
+  operation: string,
+  { status }: DocumentedRequest,
+  answer: RawAnswer,
+): void {
   const isWanted = status === undefined ? answer.status < 300 : answer.status === status;
   assert.ok(isWanted, `${operation}: ${answer.status} ${answer.code} ${answer.text}`);
 }
 
-/** By its name, so that nothing of it needs to be looked at. */
+/** Whether the operation is refused by name, so that its parameters need not be read. */
 function isRefusedAsAWhole({ status, code, text }: RawAnswer): boolean {
   return status === 501 || (code === "UnsupportedQueryParameter" && text.includes("Links are"));
 }

@@ -1,8 +1,8 @@
 import type { RawAsked } from "../sdk/raw-request.ts";
 
-/** A request for each operation that the service documents, by the name that it has there. */
+/** A request for each documented operation, by its documented name. */
 export interface DocumentedRequest extends RawAsked {
-  /** What it is answered with, unless that is success. */
+  /** The expected status, if it is not success. */
   readonly status?: number;
 }
 
@@ -29,7 +29,7 @@ const POLICIES = "<SignedIdentifiers></SignedIdentifiers>";
 const KEY_INFO = "<KeyInfo><Start>2026-01-01</Start><Expiry>2026-01-02</Expiry></KeyInfo>";
 const MESSAGE = "<QueueMessage><MessageText>text</MessageText></QueueMessage>";
 
-/** What stands in braces is filled in when it is known. */
+/** Placeholders in braces are replaced by the test. */
 const FROM = { "x-ms-copy-source": "{source}" };
 
 const PAGE = { "x-ms-range": "bytes=0-511" };
@@ -70,7 +70,7 @@ function type(name: string) {
   return { "x-ms-blob-type": name };
 }
 
-/** In this order: each finds what those before it have left. */
+/** In this order: each request relies on the ones before it. */
 export const BLOB_REQUESTS: DocumentedRequests = {
   Service_setProperties: put(`${SERVICE}properties`, {}, PROPERTIES),
   Service_getProperties: get(`${SERVICE}properties`),

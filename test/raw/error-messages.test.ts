@@ -6,9 +6,9 @@ import { REST_FAULTS } from "../../src/front/rest/fault-status.ts";
 
 interface Messages {
   readonly sources: Readonly<Record<string, string>>;
-  /** By fault: where the sentence comes from, and the sentence. */
+  /** By fault: the source of the message, and the message. */
   readonly known: Readonly<Record<string, readonly [source: string, message: string]>>;
-  /** Faults for which no sentence of the service is known. */
+  /** Faults for which no message of the service is known. */
   readonly own: readonly string[];
 }
 
@@ -16,7 +16,7 @@ interface Messages {
 const FILE = fileURLToPath(new URL("../../../test/vectors/error-messages.json", import.meta.url));
 const { sources, known, own }: Messages = JSON.parse(readFileSync(FILE, "utf8"));
 
-test("messages are the service's own wherever its words are known", () => {
+test("messages are the service's own wherever they are known", () => {
   const found = Object.entries(REST_FAULTS)
     .filter(([fault]) => fault in known)
     .map(([fault, { message }]) => [fault, message]);
@@ -24,7 +24,7 @@ test("messages are the service's own wherever its words are known", () => {
   assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected));
 });
 
-test("each message has a source, or is said to be our own", () => {
+test("each message has a source, or is listed as our own", () => {
   assert.deepEqual([...Object.keys(known), ...own].sort(), Object.keys(REST_FAULTS).sort());
   for (const [fault, [source]] of Object.entries(known)) assert.ok(source in sources, fault);
 });

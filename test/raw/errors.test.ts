@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 /** This file runs from `dist`. */
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** What Azure's catalogue has and we never send, and why. */
+/** Codes of Azure's catalogue that this server never sends, with the reason. */
 const NEVER: Readonly<Record<string, string>> = {
   AccountAlreadyExists: "accounts come from the configuration",
   AccountBeingCreated: "accounts come from the configuration",
@@ -15,13 +15,13 @@ const NEVER: Readonly<Record<string, string>> = {
   AccountProtectedFromDeletion: "accounts come from the configuration",
   BlobImmutableDueToLegalHold: "legal holds are refused",
   BlobImmutableDueToPolicy: "immutability is refused",
-  BlobNotArchived: "a priority that is not needed does no harm",
+  BlobNotArchived: "an unnecessary priority is accepted",
   BlobTierInadequateForContentLength: "there are no premium accounts",
   BlobUsesCustomerSpecifiedEncryption: "keys of customers are refused",
   CannotChangeToLowerTier: "there are no premium accounts",
-  ConditionHeadersNotSupported: "what takes no conditions ignores them",
+  ConditionHeadersNotSupported: "operations without conditions ignore them",
   ContainerBeingDeleted: "the name of a deleted container is free at once",
-  ContainerDisabled: "there is no administrator who could",
+  ContainerDisabled: "there is no administrative way to disable it",
   ContainerHasLegalHold: "legal holds are refused",
   ContainerImmutabilityPolicyLocked: "immutability is refused",
   ContainerQuotaDowngradeNotAllowed: "a quota can be lowered at any time",
@@ -30,39 +30,39 @@ const NEVER: Readonly<Record<string, string>> = {
     "an sr that the version of the token does not know is AuthenticationFailed",
   EntityNotFound: "the service itself says ResourceNotFound",
   InvalidOperation: "the parameter that names the snapshot is refused instead",
-  JsonFormatNotSupported: "JSON is spoken in every version",
+  JsonFormatNotSupported: "JSON is supported in every version",
   LeaseAlreadyBroken: "since 2012 a lease can be broken again",
   MessageTooLarge: "the service itself says RequestBodyTooLarge",
   PublicAccessNotPermitted: "no account forbids what its containers permit",
   QueueBeingDeleted: "the name of a deleted queue is free at once",
-  QueueDisabled: "there is no administrator who could",
+  QueueDisabled: "there is no administrative way to disable it",
   QueueNotEmpty: "a queue is deleted with its messages",
   RequestForbiddenByContainerEncryptionPolicy: "encryption scopes are refused",
   RequestUrlFailedToParse: "a URL that cannot be read is InvalidUri",
   ShareBeingDeleted: "the name of a deleted share is free at once",
-  ShareDisabled: "there is no administrator who could",
+  ShareDisabled: "there is no administrative way to disable it",
   ShareSnapshotInProgress: "a snapshot is taken in one step",
   ShareSnapshotOperationNotSupported: "the parameter that names the snapshot is refused instead",
   SnapshotCountExceeded: "their number is not limited",
   SnapshotOperationRateExceeded: "their rate is not limited",
-  SystemInUse: "the server keeps no blobs of its own",
+  SystemInUse: "the server stores no blobs of its own",
   TableBeingDeleted: "the name of a deleted table is free at once",
   TableNotEmpty: "a table is deleted with its entities",
 };
 
-/** The codes that Azure documents, and those that its clients know besides. */
+/** The codes that Azure documents, and others that its clients know. */
 const CATALOGUE: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(join(ROOT, "test/vectors/error-codes.json"), "utf8"),
 );
 
-/** Those that name codes without sending any request. */
+/** Files that name codes without sending requests. */
 const LISTS = /errors\.test\.ts$|error-codes\.json$/;
 const IS_TEST = /\.test\.ts$|vectors.*\.json$/;
-/** Those that drive clients first: what they see is what users see. */
+/** Client tests first, as they show what users see. */
 const tests = [...filesIn("test"), ...filesIn("src")].filter(
   ({ path }) => IS_TEST.test(path) && !LISTS.test(path),
 );
-/** The two tables that name every code do not send any. */
+/** Leaves out the two tables that name every code. */
 const program = filesIn("src").filter(({ path }) => !/\.test\.ts$|fault(-status)?\.ts$/.test(path));
 
 test("every error that the server can send is sent in some test", (t) => {
@@ -76,7 +76,7 @@ test("every error that the server can send is sent in some test", (t) => {
   assert.deepEqual(untested, []);
 });
 
-test("what is said never to be sent is not among the errors", () => {
+test("codes listed as never sent are not in the table of faults", () => {
   const sent = new Set(codesSent());
   assert.deepEqual(
     Object.keys(NEVER).filter((code) => sent.has(code)),
@@ -84,7 +84,7 @@ test("what is said never to be sent is not among the errors", () => {
   );
 });
 
-test("every code of the catalogue is sent, or said never to be", () => {
+test("every code of the catalogue is sent, or listed as never sent", () => {
   const known = new Set([...codesSent(), ...Object.keys(NEVER)]);
   const documented = Object.values(CATALOGUE).flat();
   assert.deepEqual(
@@ -93,7 +93,7 @@ test("every code of the catalogue is sent, or said never to be", () => {
   );
 });
 
-test("what is said never to be sent stands in the catalogue", () => {
+test("codes listed as never sent are in the catalogue", () => {
   const documented = new Set(Object.values(CATALOGUE).flat());
   assert.deepEqual(
     Object.keys(NEVER).filter((code) => !documented.has(code)),

@@ -3,14 +3,14 @@ import type { FieldsSince } from "../../src/front/rest/field-versions.ts";
 import { parseXml, type XmlElement } from "../../src/front/rest/xml/parse-xml.ts";
 import type { RawAnswer, RawAsked } from "../sdk/raw-request.ts";
 
-/** Requests of each operation whose answers together have all of its fields. */
+/** Requests of each operation whose responses together have all of its fields. */
 export type Samples = Readonly<Record<string, readonly RawAsked[]>>;
 
-/** In a table a row for "all" operations is tried with this entry of the samples. */
+/** The samples for a table row that applies to "all" operations. */
 const ALL = "all";
 
 /**
- * Holds a table against a server: each field must be there in its first version, and absent the
+ * Checks a table against a server: each field must be sent in its first version, and be absent the
  * day before.
  */
 export async function checkFields(
@@ -55,7 +55,7 @@ async function fieldsOf(
   return fields;
 }
 
-/** Adds the path of an element from each of those around it. */
+/** Adds the path of an element relative to each of its ancestors. */
 function addPaths(fields: Set<string>, { name, children }: XmlElement, above: string[]): void {
   const path = [...above, name];
   for (let from = 0; from < path.length; from++) fields.add(path.slice(from).join("/"));

@@ -24,7 +24,7 @@ const queues = await forThisFile(startQueueServer());
 const tables = await forThisFile(startTableServer());
 const files = await forThisFile(startFileServer());
 
-/** Opens everything, and signs nothing of the URL that it stands in. */
+/** A SAS that grants everything and does not sign the URL it is in. */
 const SAS = generateAccountSASQueryParameters(
   {
     services: AccountSASServices.parse("bqtf").toString(),
@@ -43,7 +43,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** A request of exactly these bytes: a character of `path` and of a header is a byte. */
+/** Sends exactly these bytes: each character of `path` and of a header is one byte. */
 function send(
   { url, account }: TestService,
   method: string,
@@ -96,15 +96,15 @@ async function refused(code: string | RegExp, ...request: Parameters<typeof send
   const answer = await send(...request);
   const shown = `${request[1]} ${request[2]} ${answer.text}`;
   assert.equal(answer.status, 400, shown);
-  // Node's parser refuses such bytes in a URL by itself: nobody can ask the service for a code.
+  // Node's own parser refuses such bytes in a URL, so that the response has no code of the service.
   if (ON_NODE_LISTENER && /[^\0-\x7f]/.test(request[2])) return;
   assert.match(answer.code, typeof code === "string" ? new RegExp(`^${code}$`) : code, shown);
 }
 
-/** As it would be without percent-encoding. */
+/** Decodes percent-encoding to raw bytes. */
 const rawOf = (encoded: string) => unescape(encoded);
 
-test("paths that are not UTF-8 name nothing: 400 InvalidUri, in every service", async () => {
+test("paths that are not UTF-8 get 400 InvalidUri, in every service", async () => {
   for (const name of [...BROKEN_UTF8, ...BROKEN_UTF8.map(rawOf), "\xc3\xbc", "a\x80b"]) {
     await refused("InvalidUri", blobs, "PUT", `/box/a${name}`, BLOCK);
     await refused("InvalidUri", blobs, "GET", `/box/${name}`);
@@ -171,11 +171,11 @@ test("metadata that is not UTF-8 is refused, in every service", async () => {
   assert.match(text, /^x-ms-meta-a: \xc3\xbc\r$/im, "UTF-8 comes back byte by byte");
 });
 
-/** The same bytes between two texts. */
+/** Puts the raw bytes between two texts. */
 const around = (before: string, encoded: string, after: string) =>
   Buffer.concat([Buffer.from(before), Buffer.from(rawOf(encoded), "latin1"), Buffer.from(after)]);
 
-test("bodies in XML that are not UTF-8, or name half a surrogate pair, are refused", async () => {
+test("XML bodies that are not UTF-8, or contain half a surrogate pair, are refused", async () => {
   const messages = "/box/messages";
   const [before, after] = ["<QueueMessage><MessageText>", "</MessageText></QueueMessage>"];
   const [tagBefore, tagAfter] = [
@@ -196,7 +196,7 @@ test("bodies in XML that are not UTF-8, or name half a surrogate pair, are refus
   }
 });
 
-test("bodies in JSON that are not UTF-8, or hold half a surrogate pair, are refused", async () => {
+test("JSON bodies that are not UTF-8, or contain half a surrogate pair, are refused", async () => {
   const insert = (body: string | Buffer) =>
     refused("InvalidInput", tables, "POST", "/Box", JSON_TYPE, body);
   const [before, after] = ['{"PartitionKey":"a","RowKey":"b","Text":"', '"}'];

@@ -5,7 +5,7 @@ import type {
   RestResponse,
 } from "../../src/front/rest/http/exchange.ts";
 
-/** What a handler has looked at of a request, by the names in lower case. */
+/** The headers and parameters that a handler has read, in lower case. */
 export interface Noted {
   readonly headers: Set<string>;
   readonly query: Set<string>;
@@ -19,8 +19,8 @@ type Handler = (context: never, call: never) => Promise<RestResponse>;
 type Handlers = Readonly<Record<string, Handler | undefined>>;
 
 /**
- * Puts a note-taker in front of every handler of a table. What routing and authentication have
- * looked at before does not count: they look at much that they make nothing of.
+ * Wraps every handler of a table to record what it reads. Reads by routing and authentication do
+ * not count, as they read much that they do not use.
  */
 export function noteParameters(handlers: object): Noted {
   const noted = { headers: new Set<string>(), query: new Set<string>() };

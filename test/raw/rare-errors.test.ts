@@ -18,7 +18,7 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-test("a SAS that prescribes an encryption scope reads, but does not write", async () => {
+test("a SAS that prescribes an encryption scope can read, but not write", async () => {
   const sas = generateBlobSASQueryParameters(
     {
       containerName: "box",
@@ -36,7 +36,7 @@ test("a SAS that prescribes an encryption scope reads, but does not write", asyn
   assert.deepEqual([put.status, put.code], [400, "UnsupportedQueryParameter"]);
 });
 
-test("nothing is deleted for good before it is deleted", async () => {
+test("only a deleted blob can be deleted permanently", async () => {
   const path = "/box/there?deletetype=permanent";
   const { status, code } = await rawRequest(server, { method: "DELETE", path });
   assert.deepEqual([status, code], [409, "PermanentDeleteNotAllowed"]);

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { type RawAsked, rawRequest } from "../sdk/raw-request.ts";
 import { startServer, type TestServer } from "../sdk/server.ts";
 
-/** Nothing is accepted and ignored: what a header asks for is done, or refused by its name. */
+/** Nothing is accepted and ignored: a header is obeyed or refused by name. */
 
 const KEYS = {
   "x-ms-encryption-key": "a2V5",
@@ -41,7 +41,7 @@ const ON_COPIES = {
   ...HOLD,
   "x-ms-source-lease-id": "00000000-0000-0000-0000-00000000000a",
 };
-/** What says something about a copy that this kind of copy does not do. */
+/** Headers for copies of another kind. */
 const OF_OTHER_COPIES = {
   "x-ms-source-range": "bytes=0-1",
   "x-ms-copy-source-blob-properties": "true",
@@ -156,7 +156,7 @@ after(async () => {
 
 for (const { refused, ...asked } of CASES) {
   const kind = Object.values(asked.headers ?? {})[0] ?? "";
-  test(`${asked.method} ${asked.path} ${kind} refuses by name what it does not do`, async () => {
+  test(`${asked.method} ${asked.path} ${kind} refuses unsupported headers by name`, async () => {
     for (const [name, value] of Object.entries(refused)) {
       const headers = { ...asked.headers, [name]: value };
       const { status, code, text } = await rawRequest(server, { ...asked, headers });
@@ -166,7 +166,7 @@ for (const { refused, ...asked } of CASES) {
   });
 }
 
-test("a digest of the body of a request that has none is checked as well", async () => {
+test("a digest of an empty body is checked as well", async () => {
   const asked = { method: "PUT", path: "/box/log?comp=appendblock" };
   const source = { "x-ms-copy-source": `${server.url}/box/there` };
   const wrong = { ...source, "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" };
@@ -175,14 +175,14 @@ test("a digest of the body of a request that has none is checked as well", async
   assert.equal((await rawRequest(server, { ...asked, headers: right })).status, 201);
 });
 
-test("a copy is made at once if it must be, however that is spelled, and nothing else is guessed", async () => {
+test("x-ms-requires-sync is read in any case, and other values than true and false are refused", async () => {
   const ask = (value: string) =>
     rawRequest(server, {
       method: "PUT",
       path: "/box/copy",
       headers: { "x-ms-copy-source": `${server.url}/box/pages`, "x-ms-requires-sync": value },
     });
-  // Only what is copied at once refuses pages.
+  // Only a synchronous copy refuses page blobs.
   for (const value of ["true", "True", "TRUE"]) {
     assert.equal((await ask(value)).code, "InvalidSourceBlobType", value);
   }
@@ -221,7 +221,7 @@ test("a static website cannot be switched on", async () => {
   assert.equal(status, 400, code);
 });
 
-test("there is no change feed", async () => {
+test("the change feed is refused", async () => {
   const { status, code } = await rawRequest(server, {
     path: "/$blobchangefeed?restype=container&comp=list",
   });

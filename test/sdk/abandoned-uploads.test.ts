@@ -9,11 +9,11 @@ import { sweep } from "./sweep.ts";
 
 const UPLOADS = 4;
 
-test("uploads that their clients abandon while syncs hang do not stop the server", async (t) => {
+test("uploads abandoned by their clients while syncs hang do not stop the server", async (t) => {
   const server = await startServer({ engine: "embedded" });
   t.after(() => server.close());
   const container = await server.makeContainer();
-  const ended = noteEnds(t, server);
+  const ended = recordOutcomes(t, server);
   const syncs = await hang(t, "datasync");
   const uploads: ClientRequest[] = [];
   for (let at = 0; at < UPLOADS; at++) {
@@ -24,18 +24,18 @@ test("uploads that their clients abandon while syncs hang do not stop the server
   assert.deepEqual(await ended(UPLOADS), Array(UPLOADS).fill("rejected"));
   await sweep(server);
 
-  // The next upload gets a file while the old ones are still synced.
-  const kept = container.getBlockBlobClient("kept");
-  await kept.upload(someBytes(50_000, 1), 50_000);
+  // The next upload gets a file while the old ones are still being synced.
+  const next = container.getBlockBlobClient("next");
+  await next.upload(someBytes(50_000, 1), 50_000);
   await syncs.release();
   await sweep(server);
-  await kept.upload(someBytes(50_000, 2), 50_000);
-  assert.deepEqual(await kept.downloadToBuffer(), someBytes(50_000, 2));
+  await next.upload(someBytes(50_000, 2), 50_000);
+  assert.deepEqual(await next.downloadToBuffer(), someBytes(50_000, 2));
   assert.deepEqual(server.failures, []);
 });
 
-/** Waits for so many bodies to be taken, or broken off, and tells which. */
-function noteEnds(t: TestContext, { context }: TestServer) {
+/** Waits until this many bodies are stored or aborted, and returns the status of each. */
+function recordOutcomes(t: TestContext, { context }: TestServer) {
   const takes = t.mock.method(context.contents, "take").mock;
   return async (count: number) => {
     while (takes.callCount() < count) await new Promise(setImmediate);

@@ -21,27 +21,27 @@ const DOMAIN = "files.shop.example";
 
 type Found = (error: null, found: string | dns.LookupAddress[], family?: number) => void;
 
-/** Every name leads here, as a wildcard record would have it. */
+/** Resolves every name to this machine, like a wildcard DNS record. */
 mock.method(dns, "lookup", (_name: string, ...rest: [Found] | [dns.LookupOptions, Found]) => {
   const [options, done] = rest.length === 1 ? [{}, rest[0]] : rest;
   if (options.all === true) done(null, [{ address: "127.0.0.1", family: 4 }]);
   else done(null, "127.0.0.1", 4);
 });
 
-/** The roots under which a service is reached by its host alone. */
+/** Returns the roots under which the host alone reaches a service. */
 async function rootsOf(start: Promise<TestService>, label: string): Promise<string[]> {
   const { port } = new URL((await forThisFile(start)).url);
   const hosts = [`${ACCOUNT}.${label}.localhost`, `${ACCOUNT}.${label}.core.windows.net`, DOMAIN];
   return hosts.map((host) => `http://${host}:${port}`);
 }
 
-test("the blob client works where the host names the account, or is a domain of its own", async () => {
+test("the blob client works if the host names the account or is the account's domain", async () => {
   const roots = await rootsOf(startServer({ domains: [DOMAIN] }), "blob");
   for (const [at, root] of roots.entries()) {
     const client = new BlobServiceClient(root, CREDENTIAL, { retryOptions: { maxTries: 1 } });
     const container = client.getContainerClient(`host-${at}`);
     await container.create();
-    // A name that begins like the path of an account: here it is a blob like any other.
+    // A name that begins like an account's path is an ordinary blob name here.
     const blob = container.getBlockBlobClient(`${ACCOUNT}/a b+ü%2F.txt`);
     const { etag } = await blob.upload(root, root.length);
     await blob.upload("second", 6, { conditions: { ifMatch: etag as string } });
@@ -52,7 +52,7 @@ test("the blob client works where the host names the account, or is a domain of 
   }
 });
 
-test("the table client works so too, batches and queries from page to page included", async () => {
+test("the table client works by host too, including batches and queries across pages", async () => {
   const roots = await rootsOf(startService(TableRestService, { domains: [DOMAIN] }), "table");
   for (const [at, root] of roots.entries()) {
     const credential = new AzureNamedKeyCredential(ACCOUNT, KEY);
@@ -74,7 +74,7 @@ test("the table client works so too, batches and queries from page to page inclu
   }
 });
 
-test("the queue client works so too, with receipts that need encoding", async () => {
+test("the queue client works by host too, with receipts that need encoding", async () => {
   const roots = await rootsOf(startService(QueueRestService, { domains: [DOMAIN] }), "queue");
   for (const [at, root] of roots.entries()) {
     const options = { retryOptions: { maxTries: 1 } };

@@ -42,7 +42,7 @@ for (const engine of ["memory", "embedded"] as const) {
       });
     }
 
-    test("blocks follow each other, and each answer says where its block begins", async () => {
+    test("blocks are appended in order, and each response gives the offset of its block", async () => {
       const blob = container.getAppendBlobClient("log");
       const created = await blob.create({
         blobHTTPHeaders: { blobContentType: "text/plain" },
@@ -68,7 +68,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer(4, 5)).toString(), "t,laz");
     });
 
-    test("of 20 that append at the same time, none is lost and none is torn", async () => {
+    test("20 concurrent appends lose and tear nothing", async () => {
       const blob = await newBlob();
       const bodies = Array.from({ length: APPENDERS * 3 }, (_, at) =>
         Buffer.alloc(at % 3 === 0 ? 40_000 : 1_000 + at, at + 1),
@@ -92,7 +92,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(new Set(done.map(({ etag }) => etag)).size, bodies.length);
     });
 
-    test("of 20 that append at one position, exactly one does", async () => {
+    test("of 20 concurrent appends at one position, exactly one succeeds", async () => {
       const blob = await newBlob("old");
       const tries = await Promise.allSettled(
         Array.from({ length: APPENDERS }, () =>
@@ -110,7 +110,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "oldnew");
     });
 
-    test("a block is appended only where and as far as its sender allows", async () => {
+    test("an append heeds its conditions on position and size", async () => {
       const blob = await newBlob("0123456789");
       const at = (appendPosition: number) =>
         blob.appendBlock("x", 1, { conditions: { appendPosition } });
@@ -123,7 +123,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "0123456789xyz");
     });
 
-    test("a blob that is sealed takes no more blocks, and says so", async () => {
+    test("a sealed blob refuses more blocks and says so", async () => {
       const blob = await newBlob("text");
       const before = await blob.getProperties();
       await refused(
@@ -165,7 +165,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "xy");
     });
 
-    test("a block that is not what its sender meant is refused, and nothing changes", async () => {
+    test("a block with a wrong digest is refused, and nothing changes", async () => {
       const blob = await newBlob("old");
       const md5 = createHash("md5").update("right").digest("base64");
       const wrong = await ask(blob, "comp=appendblock", { "content-md5": md5 }, "wrong");
@@ -180,7 +180,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "oldright");
     });
 
-    test("what makes no sense is refused by name", async () => {
+    test("invalid input is refused by name", async () => {
       const blob = await newBlob("old");
       const type = { "x-ms-blob-type": "AppendBlob" };
       const refusals: [Promise<RawAnswer>, number, string][] = [
@@ -208,7 +208,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "old");
     });
 
-    test("blocks may be as large as the version of the protocol says", async () => {
+    test("the largest block depends on the protocol version", async () => {
       const blob = await newBlob();
       const body = "x".repeat(4 * MIB + 1);
       const old = await ask(blob, "comp=appendblock", {}, body, "2021-12-02");
@@ -216,7 +216,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await ask(blob, "comp=appendblock", {}, body)).status, 201);
     });
 
-    test("other types of blobs are not appended to, and append blobs have no blocks or pages", async () => {
+    test("other blob types refuse appends, and append blobs refuse blocks and pages", async () => {
       const append = await newBlob("text");
       const block = container.getBlockBlobClient(append.name);
       const page = container.getPageBlobClient(append.name);
@@ -235,7 +235,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(append.seal(), 409, code);
     });
 
-    test("a blob that is not there, or whose container is not, is not appended to", async () => {
+    test("an append to a missing blob or container is refused", async () => {
       const missing = container.getAppendBlobClient("missing");
       await refused(missing.appendBlock("x", 1), 404, "BlobNotFound");
       await refused(missing.seal(), 404, "BlobNotFound");
@@ -244,7 +244,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(elsewhere.appendBlock("x", 1), 404, "ContainerNotFound");
     });
 
-    test("creating if there is none never empties one", async () => {
+    test("create-if-not-exists never empties an existing blob", async () => {
       const blob = await newBlob("text");
       assert.equal((await blob.createIfNotExists()).succeeded, false);
       assert.equal((await blob.downloadToBuffer()).toString(), "text");
@@ -252,7 +252,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.getProperties()).contentLength, 0);
     });
 
-    test("a reader gets what was there when it began, while others append and delete", async () => {
+    test("a reader gets the version it began with while others append and delete", async () => {
       const blob = await newBlob();
       const blocks = Array.from({ length: 700 }, (_, at) => Buffer.alloc(64, at));
       for (const block of blocks) await blob.appendBlock(block, block.length);

@@ -11,7 +11,7 @@ import { startQueueServer } from "./queue-server.ts";
 import { forThisFile, startServer } from "./server.ts";
 import { startTableServer } from "./table-server.ts";
 
-/** Makes tokens for a wrong audience until a challenge names the tenant to ask. */
+/** Makes tokens for a wrong audience until a challenge names the tenant. */
 class ChallengedCredential {
   readonly asked: [scopes: string | string[], tenant: string | undefined][] = [];
 

@@ -2,7 +2,7 @@ import { request } from "node:https";
 import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
 import type { TestServerOptions, TestService } from "./server.ts";
 
-/** A server that takes tokens, which come over HTTPS only. */
+/** Options of a server that accepts tokens, which requires HTTPS. */
 export const TAKES_TOKENS: TestServerOptions = {
   tls: { cert: CERTIFICATE, key: CERTIFICATE_KEY },
   oauth: { mode: "basic" },
@@ -11,7 +11,7 @@ export const TAKES_TOKENS: TestServerOptions = {
 export const TENANT = "11111111-2222-4333-8444-555555555555";
 export const USER = "99999999-2222-4333-8444-555555555555";
 
-/** A token whose claims are right, but for those that are given. */
+/** Makes a token with valid claims, except those that are given. */
 export function bearer(claims: object = {}): { authorization: string } {
   const seconds = Math.floor(Date.now() / 1_000);
   const all = {
@@ -33,7 +33,7 @@ export interface SecureAnswer {
   readonly text: string;
 }
 
-/** Asks over HTTPS, with no credentials but those in the headers. */
+/** Sends a request over HTTPS, with no credentials but those in the headers. */
 export function askSecurely(
   server: TestService,
   method: string,
@@ -44,7 +44,7 @@ export function askSecurely(
   const options = {
     method,
     ca: CERTIFICATE,
-    // The certificate's, whatever host the headers name.
+    // The name in the certificate, whatever host the headers name.
     servername: "localhost",
     headers: { "x-ms-version": "2026-04-06", "content-length": body.length, ...headers },
   };
@@ -63,7 +63,7 @@ export function askSecurely(
   });
 }
 
-/** Asks for a key to sign a SAS with, good from one time to the other. */
+/** Requests a user delegation key, valid from one time to the other. */
 export function askForKey(
   server: TestService,
   startMs: number,
@@ -76,7 +76,7 @@ export function askForKey(
   return askSecurely(server, "POST", path, headers, `<KeyInfo>${terms}</KeyInfo>`);
 }
 
-/** The key in an answer, as the SDKs take it. */
+/** Reads the key from a response, in the form the SDKs use. */
 export function keyIn(text: string) {
   const value = (name: string) => new RegExp(`<${name}>(.*)</${name}>`).exec(text)?.[1] ?? "";
   return {

@@ -4,10 +4,10 @@ import { BlobSASPermissions, type BlockBlobClient } from "@azure/storage-blob";
 import { MIB } from "../../src/base/limits.ts";
 import { someBytes } from "../../src/store/bodies.fixture.ts";
 
-/** So much that the server starts two syncs before the body is there. */
+/** Enough that the server starts two syncs before the body is complete. */
 const SENT_BYTES = 40 * MIB;
 
-/** Sends most of a blob, and then nothing. */
+/** Sends most of a blob, then stalls. */
 export async function beginUpload(blob: BlockBlobClient): Promise<ClientRequest> {
   const url = await blob.generateSasUrl({
     permissions: BlobSASPermissions.parse("cw"),

@@ -29,7 +29,7 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-/** Sends exactly this head and body; the whole answer. */
+/** Sends exactly this head and body; returns the whole response. */
 async function send(query: string, head: string[], body: string | Buffer = ""): Promise<string> {
   const url = new URL(server.url);
   const sas = generateBlobSASQueryParameters(
@@ -80,13 +80,13 @@ test("a body that is too large is refused before it is sent, with the limit", as
   check(await send("comp=blocklist", list), 413, "RequestBodyTooLarge");
 });
 
-test("who waits for leave to send its body is refused without it where that is possible", async () => {
+test("a client that expects 100-continue is refused before it sends the body, if possible", async () => {
   const head = ["Content-Length: 1000", "Expect: 100-continue"];
   const answer = await send("comp=block&blockid=%21", head);
   check(answer, 400, "InvalidBlockId");
 });
 
-test("frames that are spoilt are refused, and nothing is stored", async () => {
+test("damaged frames are refused, and nothing is stored", async () => {
   const framed = (bytes: Buffer, length: number) =>
     send(
       "",
@@ -113,10 +113,10 @@ test("frames that are spoilt are refused, and nothing is stored", async () => {
   assert.equal((await container.getBlobClient("new").downloadToBuffer()).toString(), "123456789");
 });
 
-/** Headers of a request, and what it is refused with. */
+/** Request headers, and the expected refusal. */
 type Refusal = [headers: Record<string, string>, status: number, code: string];
 
-test("headers that make no sense are refused by name", async () => {
+test("invalid headers are refused by name", async () => {
   const path = `/${container.containerName}/blob`;
   const puts: Refusal[] = [
     [{}, 400, "MissingRequiredHeader"],
@@ -156,7 +156,7 @@ test("snapshots are deleted with the current blob only, not with a snapshot or v
   }
 });
 
-test("ranges that make no sense are refused or ignored, as each header wants it", async () => {
+test("invalid ranges are refused or ignored, depending on the header", async () => {
   const path = `/${container.containerName}/blob`;
   const get = (headers: Record<string, string>) => rawRequest(server, { path, headers });
   assert.equal((await get({ "x-ms-range": "bytes=-5" })).code, "InvalidHeaderValue");

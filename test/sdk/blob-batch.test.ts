@@ -35,7 +35,7 @@ interface Part {
   readonly id?: string;
 }
 
-function spelled(parts: readonly Part[], boundary = "batch_1"): string {
+function batchBody(parts: readonly Part[], boundary = "batch_1"): string {
   const all = parts.map(({ line, headers = [], type = "application/http", id }) => {
     const named = id === undefined ? [] : [`Content-ID: ${id}`];
     const lines = [
@@ -53,14 +53,14 @@ function spelled(parts: readonly Part[], boundary = "batch_1"): string {
   return `${all.join("")}--${boundary}--${CRLF}`;
 }
 
-/** The batch itself is signed; its parts are what they are. */
+/** Signs the batch itself, but not its parts. */
 function submit(body: string, path = "/", type = "multipart/mixed; boundary=batch_1") {
   const query = path === "/" ? "?comp=batch" : "?restype=container&comp=batch";
   const headers = { "content-type": type };
   return rawRequest(server, { method: "POST", path: `${path}${query}`, headers, body });
 }
 
-/** What the only part of an answer is refused with. */
+/** Returns the refusal in a response with a single part. */
 function refusalIn(text: string): (string | undefined)[] {
   const parts = text.split(/--batchresponse_[0-9a-f-]+/).slice(1, -1);
   assert.equal(parts.length, 1);
@@ -86,7 +86,7 @@ function sasFor(box: ContainerClient, letters: string, blobName?: string): strin
   ).toString();
 }
 
-test("a batch deletes many blobs, and says of each what came of it", async () => {
+test("a batch deletes many blobs and reports the result of each", async () => {
   const names = Array.from({ length: 256 }, (_, at) => `blob ${String(at).padStart(3, "0")}`);
   const box = await boxWith(...names.slice(0, 250), "kept");
   const urls = names.map((name) => box.getBlobClient(name).url);
@@ -102,7 +102,7 @@ test("a batch deletes many blobs, and says of each what came of it", async () =>
   assert.deepEqual(await namesIn(box), ["kept"]);
 });
 
-test("each part brings its own conditions, lease and name", async () => {
+test("each part has its own conditions, lease and name", async () => {
   const box = await boxWith("leased", "changed", "free");
   const lease = box.getBlobClient("leased").getBlobLeaseClient();
   const { leaseId } = await lease.acquireLease(-1);
@@ -124,7 +124,7 @@ test("each part brings its own conditions, lease and name", async () => {
   assert.deepEqual(await namesIn(box), ["changed"]);
 });
 
-test("a batch under a SAS does what the SAS of each part permits", async () => {
+test("in a batch under a SAS, the SAS of each part decides what it may do", async () => {
   const box = await boxWith("a", "b", "c");
   const path = (name: string) => `/${server.account}/${box.containerName}/${name}`;
   const parts = [
@@ -137,7 +137,7 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
     { line: `DELETE ${path("c")}?${sasFor(box, "d", "a")} HTTP/1.1`, id: "third" },
     { line: `DELETE ${path("c")} HTTP/1.1`, id: "fourth" },
   ];
-  const { status, text } = await submit(spelled(parts));
+  const { status, text } = await submit(batchBody(parts));
   assert.equal(status, 202);
   const answers = text.split(/--batchresponse_[0-9a-f-]+/).slice(1, -1);
   assert.match(answers[0] ?? "", /x-ms-client-request-id: mine/);
@@ -161,7 +161,7 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
   assert.deepEqual(await namesIn(box), []);
 });
 
-test("a part that is signed for something else is refused, and the others go on", async () => {
+test("a part signed for something else is refused, and the others proceed", async () => {
   const box = await boxWith("a", "b");
   const wrong = `SharedKey ${server.account}:${CREDENTIAL.computeHMACSHA256("something else")}`;
   const date = `x-ms-date: ${new Date().toUTCString()}`;
@@ -170,12 +170,12 @@ test("a part that is signed for something else is refused, and the others go on"
     { line: `DELETE ${path}/a HTTP/1.1`, headers: [date, `Authorization: ${wrong}`] },
     { line: `DELETE ${path}/b?${sasFor(box, "d")} HTTP/1.1` },
   ];
-  const { text } = await submit(spelled(parts));
+  const { text } = await submit(batchBody(parts));
   assert.match(text, /HTTP\/1\.1 403 Forbidden[\s\S]*HTTP\/1\.1 202 Accepted/);
   assert.deepEqual(await namesIn(box), ["a"]);
 });
 
-test("a container's batch holds operations on that container only", async () => {
+test("a container's batch accepts operations on that container only", async () => {
   const [box, other] = [await boxWith("a"), await boxWith("a")];
   const urls = [box.getBlobClient("a").url, other.getBlobClient("a").url];
   const done = await box.getBlobBatchClient().deleteBlobs(urls, CREDENTIAL);
@@ -185,7 +185,7 @@ test("a container's batch holds operations on that container only", async () => 
   assert.equal((await account.deleteBlobs(urls, CREDENTIAL)).subResponsesSucceededCount, 2);
 });
 
-test("what is no batch is refused by a single part, and nothing of it happens", async () => {
+test("an invalid batch is refused by a single part, and nothing happens", async () => {
   const box = await boxWith("a");
   const sas = sasFor(box, "dw");
   const path = `/${server.account}/${box.containerName}`;
@@ -197,14 +197,14 @@ test("what is no batch is refused by a single part, and nothing of it happens", 
   const bodies = [
     "",
     "nothing",
-    spelled([]),
-    spelled([remove]).replace("--batch_1--", ""),
-    spelled([remove, { ...remove, type: "text/plain" }]),
-    spelled([remove, { line: "DELETE" }]),
-    spelled([remove, { line: `PUT ${path}/a?comp=metadata&${sas} HTTP/1.1` }]),
-    spelled([remove, { line: `DELETE ${path}?restype=container&${sas} HTTP/1.1` }]),
-    spelled([remove, { line: `POST /${server.account}?comp=batch&${sas} HTTP/1.1` }]),
-    spelled([remove, { ...remove, headers: ["no header"] }]),
+    batchBody([]),
+    batchBody([remove]).replace("--batch_1--", ""),
+    batchBody([remove, { ...remove, type: "text/plain" }]),
+    batchBody([remove, { line: "DELETE" }]),
+    batchBody([remove, { line: `PUT ${path}/a?comp=metadata&${sas} HTTP/1.1` }]),
+    batchBody([remove, { line: `DELETE ${path}?restype=container&${sas} HTTP/1.1` }]),
+    batchBody([remove, { line: `POST /${server.account}?comp=batch&${sas} HTTP/1.1` }]),
+    batchBody([remove, { ...remove, headers: ["no header"] }]),
   ];
   for (const body of bodies) {
     const { status, text } = await submit(body);
@@ -212,26 +212,26 @@ test("what is no batch is refused by a single part, and nothing of it happens", 
     assert.deepEqual(refusalIn(text), ["400", "InvalidInput"], body.slice(0, 300));
     assert.match(text, /<Reason>The batch cannot be read\. /);
   }
-  const mixed = await submit(spelled([remove, tier]));
+  const mixed = await submit(batchBody([remove, tier]));
   assert.deepEqual(refusalIn(mixed.text), ["400", "AllBatchSubRequestsShouldBeSameApi"]);
-  const long = await submit(spelled(Array(257).fill(remove)));
+  const long = await submit(batchBody(Array(257).fill(remove)));
   assert.deepEqual(refusalIn(long.text), ["400", "ExceedsMaxBatchRequestCount"]);
   for (const type of ["application/xml", "multipart/mixed"]) {
-    assert.equal((await submit(spelled([remove]), "/", type)).code, "InvalidInput");
+    assert.equal((await submit(batchBody([remove]), "/", type)).code, "InvalidInput");
   }
-  const large = spelled([{ ...remove, headers: [`x-padding: ${"x".repeat(4 * 1024 * 1024)}`] }]);
+  const large = batchBody([{ ...remove, headers: [`x-padding: ${"x".repeat(4 * 1024 * 1024)}`] }]);
   assert.equal((await submit(large)).code, "RequestBodyTooLarge");
   assert.deepEqual(await namesIn(box), ["a"]);
 });
 
-test("a part may leave the account of its batch out of its path, and sign without it", async () => {
+test("a part may leave out the account of its batch in its path and signature", async () => {
   const box = await boxWith("a", "b");
   const path = (name: string) => `/${box.containerName}/${name}`;
   const date = new Date().toUTCString();
   const signed = `DELETE\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${date}\n/${server.account}${path("a")}`;
   const key = `SharedKey ${server.account}:${CREDENTIAL.computeHMACSHA256(signed)}`;
   const { text } = await submit(
-    spelled([
+    batchBody([
       {
         line: `DELETE ${path("a")} HTTP/1.1`,
         headers: [`x-ms-date: ${date}`, `Authorization: ${key}`],
@@ -244,12 +244,12 @@ test("a part may leave the account of its batch out of its path, and sign withou
   assert.deepEqual(await namesIn(box), []);
 });
 
-test("who has no credentials submits no batch", async () => {
+test("a batch without credentials is refused", async () => {
   const { status, code } = await rawRequest(server, {
     method: "POST",
     path: "/?comp=batch",
     headers: { "content-type": "multipart/mixed; boundary=batch_1" },
-    body: spelled([]),
+    body: batchBody([]),
     signed: false,
   });
   assert.deepEqual([status, code], [401, "NoAuthenticationInformation"]);

@@ -46,7 +46,7 @@ async function newBlob(on?: BlobOperation["on"]): Promise<Found> {
   return { blob, path, etag: put.etag as string, modified: put.lastModified as Date };
 }
 
-/** Headers that hold or fail as a row says, on the blob as it was found. */
+/** Makes headers that hold or fail as a row says, for the blob as it was found. */
 function headersOf(row: Partial<Row>, { etag, modified }: Found): Record<string, string> {
   const headers: Record<string, string> = {};
   const add = (name: string, holds: boolean | null | undefined, ifHolds: string, ifNot: string) => {
@@ -64,7 +64,7 @@ function headersOf(row: Partial<Row>, { etag, modified }: Found): Record<string,
 
 const HEADERS: Header[] = ["ifMatch", "ifNoneMatch", "ifModifiedSince", "ifUnmodifiedSince"];
 
-/** What an unmet condition is answered with. */
+/** Returns the status of an unmet condition. */
 function statusOfUnmet(operation: BlobOperation, header: Header): number {
   const cached = header === "ifNoneMatch" || header === "ifModifiedSince";
   return operation.kind === "reads" && cached ? 304 : 412;
@@ -85,7 +85,7 @@ for (const operation of BLOB_OPERATIONS) {
 
   for (const header of HEADERS) {
     if (acceptsConditions) {
-      test(`${name} happens if ${header} holds and not if it fails`, async () => {
+      test(`${name} succeeds if ${header} holds and fails otherwise`, async () => {
         const found = await newBlob(on);
         const unmet = headersOf({ [header]: false }, found);
         const refusal = await askFor(server, operation, found.path, unmet);
@@ -109,7 +109,7 @@ for (const operation of BLOB_OPERATIONS) {
 }
 
 for (const name of ["Get Blob", "Get Blob Properties", "Get Blob Metadata"]) {
-  test(`${name} answers all 81 combinations of conditions as the table says`, async () => {
+  test(`${name} answers all 81 combinations of conditions as in the table`, async () => {
     const found = await newBlob();
     const operation = operationNamed(name);
     for (const { read, ...row } of VECTORS.reads_2013_08_15_and_later) {
@@ -120,7 +120,7 @@ for (const name of ["Get Blob", "Get Blob Properties", "Get Blob Metadata"]) {
   });
 }
 
-test("Set Blob Metadata answers all 81 combinations of conditions as the table says", async () => {
+test("Set Blob Metadata answers all 81 combinations of conditions as in the table", async () => {
   const operation = operationNamed("Set Blob Metadata");
   for (const row of VECTORS.reads_2013_08_15_and_later) {
     const found = await newBlob();
@@ -147,7 +147,7 @@ function operationNamed(name: string): BlobOperation {
   return found;
 }
 
-test("a reader whose copy is up to date is told so with the ETag and without a body", async () => {
+test("a reader whose copy is up to date gets the ETag and no body", async () => {
   const { path, etag } = await newBlob();
   const headers = { "if-none-match": etag };
   const answer = await rawRequest(server, { path, headers });
@@ -156,7 +156,7 @@ test("a reader whose copy is up to date is told so with the ETag and without a b
   assert.equal(answer.text, "");
 });
 
-test("ETags are accepted with and without quotes, on reads also several", async () => {
+test("ETags are accepted with and without quotes, and reads accept several", async () => {
   const { path, etag } = await newBlob();
   const bare = etag.slice(1, -1);
   for (const value of [etag, bare, `"0x1", ${etag}`, "*"]) {
@@ -172,7 +172,7 @@ test("ETags are accepted with and without quotes, on reads also several", async 
   assert.equal(write.code, "MultipleConditionHeadersNotSupported");
 });
 
-test("a date that is none is refused by name", async () => {
+test("an invalid date is refused by name", async () => {
   const { path } = await newBlob();
   for (const name of ["if-modified-since", "if-unmodified-since"]) {
     const answer = await rawRequest(server, { path, headers: { [name]: "yesterday" } });
@@ -192,7 +192,7 @@ test("If-None-Match: * creates, and never replaces", async () => {
   await refused(blob.download(0, undefined, { conditions }), 400, "UnsatisfiableCondition");
 });
 
-test("where there is no blob, If-Match fails on what would create one, dates say nothing", async () => {
+test("on a missing blob, If-Match fails a creation, and dates are ignored", async () => {
   const missing = (name: string) => container.getBlockBlobClient(`missing-${name}`);
   for (const ifMatch of ["*", '"0x1"']) {
     const conditions = { ifMatch };
@@ -208,7 +208,7 @@ test("where there is no blob, If-Match fails on what would create one, dates say
   await missing("other").upload("x", 1, { conditions: { ifNoneMatch: '"0x1"' } });
 });
 
-test("Lease Blob takes all four conditions and returns an ETag that it does not change", async () => {
+test("Lease Blob heeds all four conditions and returns an unchanged ETag", async () => {
   const found = await newBlob();
   const operation = { ...operationNamed("Set Blob Metadata"), query: "comp=lease" };
   const acquire = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "15" };
@@ -225,7 +225,7 @@ test("Lease Blob takes all four conditions and returns an ETag that it does not 
   }
 });
 
-test("the optimistic cycle: read, change, send the ETag back; who is slower gets 412", async () => {
+test("optimistic concurrency: of two writers with one ETag, the second gets 412", async () => {
   const { blob } = await newBlob();
   const read = await blob.getProperties();
   const conditions = { ifMatch: read.etag as string };

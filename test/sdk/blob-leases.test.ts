@@ -42,7 +42,7 @@ async function leasedBlob(seconds = 60, on?: BlobOperation["on"]): Promise<Block
   return blob;
 }
 
-/** A blob on which A's lease is in this state. */
+/** Makes a blob on which A's lease is in this state. */
 async function blobIn(state: State, on?: BlobOperation["on"]): Promise<BlockBlobClient> {
   if (state === "available") return newBlob(on);
   const blob = await leasedBlob(state === "expired" ? 15 : 60, on);
@@ -58,9 +58,9 @@ testLeaseMachine("a blob", async () => {
 });
 
 for (const operation of BLOB_OPERATIONS) {
-  // Copy Blob takes leases without end only; the tests of copies have that.
+  // Copy Blob accepts infinite leases only; the copy tests cover it.
   if (operation.name === "Copy Blob") continue;
-  // For a snapshot nobody needs a lease, but an id that is sent is checked.
+  // A snapshot requires no lease id, but checks one that is sent.
   const use = ["reads", "snapshots"].includes(operation.kind) ? "read" : "write";
   for (const state of ["available", "leased", "breaking", "broken", "expired"] as const) {
     test(`${operation.name} of a blob whose lease is ${state} checks the lease id`, async () => {
@@ -86,7 +86,7 @@ for (const operation of BLOB_OPERATIONS) {
   }
 }
 
-test("what is written beside the bytes of a blob ends the memory of a lease that is over, too", async () => {
+test("setting tags or the tier also clears a broken or expired lease", async () => {
   for (const [state, after] of [
     ["broken", "available"],
     ["expired", "available"],
@@ -126,7 +126,7 @@ test("leasing changes neither ETag nor Last-Modified", async () => {
   }
 });
 
-test("a finite lease releases itself when its time is over", async () => {
+test("a finite lease expires when its time is over", async () => {
   const blob = await leasedBlob(15);
   await refused(blob.getBlobLeaseClient(B).acquireLease(15), 409, "LeaseAlreadyPresent");
   server.clock.advance(14_999);
@@ -136,7 +136,7 @@ test("a finite lease releases itself when its time is over", async () => {
   await blob.getBlobLeaseClient(B).acquireLease(15);
 });
 
-test("a lease without end lasts until it is released", async () => {
+test("an infinite lease lasts until it is released", async () => {
   const blob = await leasedBlob(-1);
   server.clock.advance(365 * 24 * 3_600_000);
   const { leaseState, leaseDuration } = await blob.getProperties();
@@ -146,7 +146,7 @@ test("a lease without end lasts until it is released", async () => {
   await blob.upload("new", 3);
 });
 
-test("a lease that is being broken holds until its period is over", async () => {
+test("a breaking lease is enforced until its break period is over", async () => {
   const blob = await leasedBlob(-1);
   const done = await blob.getBlobLeaseClient(A).breakLease(20);
   assert.equal(done.leaseTime, 20);
@@ -157,7 +157,7 @@ test("a lease that is being broken holds until its period is over", async () => 
   await blob.upload("new", 3);
 });
 
-test("a break without a period tells the whole seconds that are left of the lease", async () => {
+test("a break without a period returns the remaining whole seconds of the lease", async () => {
   const blob = await leasedBlob(15);
   server.clock.advance(1);
   assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 14);
@@ -167,7 +167,7 @@ test("a break without a period tells the whole seconds that are left of the leas
   assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 0);
 });
 
-test("an expired lease can be renewed as long as nobody wrote to the blob meanwhile", async () => {
+test("an expired lease can be renewed unless the blob was written meanwhile", async () => {
   const untouched = await blobIn("expired");
   await untouched.getBlobLeaseClient(A).renewLease();
   const written = await blobIn("expired");
@@ -179,7 +179,7 @@ test("an expired lease can be renewed as long as nobody wrote to the blob meanwh
   );
 });
 
-test("an overwrite with the id keeps the lease, a deletion ends it", async () => {
+test("an overwrite with the lease id preserves the lease, a deletion ends it", async () => {
   const blob = await leasedBlob();
   const conditions = { leaseId: A };
   await blob.upload("new", 3, { conditions });
@@ -191,7 +191,7 @@ test("an overwrite with the id keeps the lease, a deletion ends it", async () =>
   assert.equal((await blob.getProperties()).leaseState, "available");
 });
 
-test("a lease id on a blob that is not there yet is refused", async () => {
+test("a lease id on a missing blob is refused", async () => {
   const blob = container.getBlockBlobClient("not-yet");
   const conditions = { leaseId: A };
   const code = "LeaseNotPresentWithBlobOperation";
@@ -203,7 +203,7 @@ test("a lease id on a blob that is not there yet is refused", async () => {
   await refused(blob.getBlobLeaseClient(A).acquireLease(15), 404, "BlobNotFound");
 });
 
-test("ids are GUIDs however they are spelled", async () => {
+test("lease ids are accepted in every GUID format", async () => {
   const blob = await leasedBlob();
   for (const leaseId of [A.toUpperCase(), `{${A}}`, A.replaceAll("-", "")]) {
     await blob.setMetadata({}, { conditions: { leaseId } });
@@ -229,13 +229,13 @@ test("exclusive write, exclusive read: readers send the id as well", async () =>
   assert.equal((await blob.download(0, undefined, mine)).contentLength, 13);
 });
 
-test("shared write, exclusive read: writers share the id, readers that must be alone check theirs", async () => {
+test("shared write, exclusive read: writers share the id, exclusive readers check theirs", async () => {
   const blob = await leasedBlob();
   const shared = { conditions: { leaseId: A } };
   await Promise.all(["one", "two"].map((text) => blob.upload(text, 3, shared)));
   const reader = { conditions: { leaseId: B } };
   await refused(blob.getProperties(reader), 412, "LeaseIdMismatchWithBlobOperation");
-  // The reader takes the lease over: now the writers find that theirs is gone.
+  // The reader takes over the lease, and the writers find that theirs is gone.
   await blob.getBlobLeaseClient(A).changeLease(B);
   assert.equal((await blob.getProperties(reader)).contentLength, 3);
   await refused(blob.upload("late", 4, shared), 412, "LeaseIdMismatchWithBlobOperation");

@@ -2,11 +2,11 @@ import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 import type { TestServer } from "./server.ts";
 
-/** A row of the table of blob operations: what each returns and what it accepts. */
+/** A row of the table of blob operations: what each returns and accepts. */
 export interface BlobOperation {
   readonly name: string;
   readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages" | "snapshots" | "copies";
-  /** The type of blob that it is for, unless it is for block blobs. */
+  /** The blob type it is for, if not block blobs. */
   readonly on?: "PageBlob" | "AppendBlob";
   readonly returnsEtag: boolean;
   readonly acceptsConditions: boolean;
@@ -18,10 +18,10 @@ export interface BlobOperation {
 
 const BLOCK_ID = Buffer.from("block").toString("base64");
 
-/** As the source of a copy: the very blob that it goes to. */
+/** As a copy source: the target blob itself. */
 const ITSELF = "itself";
 
-/** Leasing is not among them: it is about leases in a way of its own. */
+/** All blob operations except Lease Blob, which has its own tests. */
 export const BLOB_OPERATIONS: readonly BlobOperation[] = [
   {
     name: "Put Blob",
@@ -188,7 +188,7 @@ export const BLOB_OPERATIONS: readonly BlobOperation[] = [
   },
 ];
 
-/** A blob of the type that an operation is for, as a client that knows what all types have. */
+/** Creates a blob of the type that an operation is for, and returns a generic client for it. */
 export async function newBlobFor(
   container: ContainerClient,
   name: string,
@@ -201,7 +201,7 @@ export async function newBlobFor(
   return blob;
 }
 
-/** Asks for an operation on `/container/blob`, with these headers on top. */
+/** Requests an operation on `/container/blob`, with these additional headers. */
 export function askFor(
   server: TestServer,
   operation: BlobOperation,

@@ -70,7 +70,7 @@ for (const engine of ["memory", "embedded"] as const) {
         assert.ok(code === "ConditionNotMet" || code === "BlobNotFound", code);
     });
 
-    test("of 20 that create a blob if it is not there, exactly one does", async () => {
+    test("of 20 concurrent create-if-not-exists, exactly one succeeds", async () => {
       const blob = newBlob();
       const conditions = { ifNoneMatch: "*" };
       const { won, lost } = await race(WRITERS, () => blob.upload("x", 1, { conditions }));
@@ -78,7 +78,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(lost, all("BlobAlreadyExists", WRITERS - 1));
     });
 
-    test("of 20 that want a lease, exactly one gets it", async () => {
+    test("of 20 concurrent lease requests, exactly one succeeds", async () => {
       const blob = newBlob();
       await blob.upload("x", 1);
       const { won, lost } = await race(WRITERS, () => blob.getBlobLeaseClient().acquireLease(60));
@@ -86,7 +86,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(lost, all("LeaseAlreadyPresent", WRITERS - 1));
     });
 
-    test("a lease taken during an upload refuses it in the end", async () => {
+    test("a lease taken during an upload refuses the upload at its end", async () => {
       const blob = newBlob();
       await blob.upload("old", 3);
       const slow = await slowUpload(blob, Buffer.alloc(1_000_000, 1));
@@ -95,7 +95,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer()).toString(), "old");
     });
 
-    test("with no condition the last writer wins, and what is read is one writer's whole work", async () => {
+    test("without conditions the last writer wins, and a read returns one writer's whole work", async () => {
       const blob = newBlob();
       const bodies = Array.from({ length: WRITERS }, (_, at) => Buffer.alloc(100_000, at + 1));
       const { won } = await race(WRITERS, (at) => blob.upload(bodies[at] as Buffer, 100_000));
@@ -107,7 +107,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.ok(writer !== undefined && (bodies[writer.at] as Buffer).equals(found));
     });
 
-    test("whoever reads while others write gets one version, and its ETag names that version", async () => {
+    test("a read during writes returns one version, and its ETag names that version", async () => {
       const blob = newBlob();
       const lengthOf = (at: number) => 50_000 + at * 1_000;
       const versions = new Map<string, number>();
@@ -159,7 +159,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(etags.size, writes);
     });
 
-    test("a slow download of a blob that is overwritten and deleted meanwhile gets the old version", async () => {
+    test("a slow download of a blob that is overwritten and deleted gets the old version", async () => {
       const records = await recordsOfBytes(server);
       const blob = newBlob();
       const bytes = countedBytes(32 * MIB);
@@ -168,7 +168,7 @@ for (const engine of ["memory", "embedded"] as const) {
       let at = 0;
       for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {
         if (at === 0) {
-          // Nothing more is taken from the socket until this is done.
+          // The socket is not read until this is done.
           await blob.upload("new", 3);
           await blob.delete();
           await sweep(server);
@@ -180,10 +180,10 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(at, bytes.length);
     });
 
-    test("a slow download of a list of blocks gets the old version, and then its space is free", async () => {
+    test("a slow download of a block list gets the old version, whose space is freed afterwards", async () => {
       const records = await recordsOfBytes(server);
       const blob = newBlob();
-      // So many that they are not found at one go: the list is looked at again while it is read.
+      // Too many blocks for one lookup: the list is read again during the download.
       const bytes = countedBytes(80 * (MIB / 2));
       await blob.uploadData(bytes, { blockSize: MIB / 2, maxSingleShotSize: 1 });
       const got = await blob.download();
@@ -192,7 +192,10 @@ for (const engine of ["memory", "embedded"] as const) {
         if (at === 0) {
           await blob.delete();
           await sweep(server);
-          assert.ok((await recordsOfBytes(server)) > records, "a list that is read is kept");
+          assert.ok(
+            (await recordsOfBytes(server)) > records,
+            "a list that is being read is pinned",
+          );
         }
         assert.ok(part.equals(bytes.subarray(at, at + part.length)), `from ${at} on`);
         at += part.length;
@@ -202,7 +205,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(await recordsOfBytes(server), records);
     });
 
-    test("an upload that is cut off leaves nothing behind", async () => {
+    test("an interrupted upload leaves nothing behind", async () => {
       const blob = newBlob();
       await (await slowUpload(blob, Buffer.alloc(1_000_000))).cutOff();
       await refused(blob.download(), 404, "BlobNotFound");
@@ -216,7 +219,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual((await blob.getBlockList("all")).uncommittedBlocks ?? [], []);
     });
 
-    test("blocks staged while others commit are never lost half way", async () => {
+    test("blocks staged while others commit are never half lost", async () => {
       const blob = newBlob();
       const ids = Array.from({ length: 40 }, (_, at) => Buffer.from([at + 1]).toString("base64"));
       const committed: string[][] = [];
@@ -247,13 +250,13 @@ for (const engine of ["memory", "embedded"] as const) {
 }
 
 interface SlowUpload {
-  /** Sends the rest; the whole answer. */
+  /** Sends the rest and returns the whole response. */
   finish(): Promise<string>;
-  /** Ends the connection in the middle; resolves once the server has let go of it. */
+  /** Closes the connection in the middle; resolves once the server has released it. */
   cutOff(): Promise<void>;
 }
 
-/** An upload of which half has been sent when this resolves. */
+/** Starts an upload and resolves when half of it is sent. */
 async function slowUpload(blob: BlockBlobClient, bytes: Buffer, query = ""): Promise<SlowUpload> {
   const url = new URL(blob.url);
   const sas = new URL(
@@ -293,7 +296,7 @@ async function slowUpload(blob: BlockBlobClient, bytes: Buffer, query = ""): Pro
   };
 }
 
-/** Lets all begin at once; the codes of those that were refused, and what the others returned. */
+/** Starts all at once; returns the codes of refusals and the results of the others. */
 async function race<T>(count: number, run: (at: number) => Promise<T>) {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, at) => run(at)));
   const won: { at: number; value: T }[] = [];
@@ -316,7 +319,7 @@ async function sweep({ context }: TestServer): Promise<void> {
   while (await context.contents.sweep());
 }
 
-/** How many records stand for bytes that are stored. */
+/** Counts the records of stored bytes. */
 function recordsOfBytes({ context }: TestServer): Promise<number> {
   const spaces = [SPACE.content, SPACE.contentSegment, SPACE.contentGarbage, SPACE.extentUse];
   return context.store.read((view) =>
@@ -327,7 +330,7 @@ function recordsOfBytes({ context }: TestServer): Promise<number> {
   );
 }
 
-/** Bytes of which no two places look alike. */
+/** Makes bytes that differ at every position. */
 function countedBytes(length: number): Buffer {
   const numbers = Uint32Array.from({ length: length / 4 }, (_, at) => at);
   return Buffer.from(numbers.buffer);

@@ -38,7 +38,7 @@ async function list(options: ContainerListBlobsOptions, maxPageSize = 5_000): Pr
   return items;
 }
 
-test("a snapshot is read like a blob, and stays what it was", async () => {
+test("a snapshot is read like a blob and never changes", async () => {
   const blob = await newBlob("before");
   await blob.setMetadata({ colour: "blue" });
   const { snapshot = "", etag, lastModified, versionId } = await blob.createSnapshot();
@@ -61,7 +61,7 @@ test("a snapshot is read like a blob, and stays what it was", async () => {
   assert.equal(headers.get("x-ms-meta-colour"), "blue");
 });
 
-test("a snapshot with metadata of its own is something new; the blob keeps its own", async () => {
+test("a snapshot may have its own metadata, and the blob keeps its own", async () => {
   const blob = await newBlob();
   await blob.setMetadata({ colour: "blue" });
   const { etag } = await blob.getProperties();
@@ -74,7 +74,7 @@ test("a snapshot with metadata of its own is something new; the blob keeps its o
   assert.deepEqual([base.metadata, base.etag], [{ colour: "blue" }, etag]);
 });
 
-test("a snapshot of blocks lists them, and not those that are not committed", async () => {
+test("a snapshot lists its committed blocks, and no uncommitted ones", async () => {
   const blob = container.getBlockBlobClient(`blob${blobs++}`);
   await blob.stageBlock("YQ==", "one", 3);
   await blob.commitBlockList(["YQ=="]);
@@ -86,7 +86,7 @@ test("a snapshot of blocks lists them, and not those that are not committed", as
   assert.deepEqual(lists.uncommittedBlocks ?? [], []);
 });
 
-test("pages and appended blocks that are written later do not show in a snapshot", async () => {
+test("pages and blocks written later do not appear in a snapshot", async () => {
   const pages = container.getPageBlobClient(`blob${blobs++}`);
   await pages.create(4 * 512);
   await pages.uploadPages("a".repeat(512), 0, 512);
@@ -96,7 +96,7 @@ test("pages and appended blocks that are written later do not show in a snapshot
   const old = pages.withSnapshot(paged);
   const text = (await old.downloadToBuffer()).toString();
   assert.equal(text, "a".repeat(512) + "\0".repeat(3 * 512));
-  // What the client calls a count is the last byte less the first.
+  // The client's count is the last byte minus the first.
   const ranges = await old.getPageRanges();
   assert.deepEqual(ranges.pageRange, [{ offset: 0, count: 511 }]);
 
@@ -111,7 +111,7 @@ test("pages and appended blocks that are written later do not show in a snapshot
   assert.equal((await log.downloadToBuffer()).toString(), "onetwo");
 });
 
-test("the pages that changed since a snapshot can be told, page by page", async () => {
+test("the pages changed since a snapshot are listed exactly", async () => {
   const pages = container.getPageBlobClient(`blob${blobs++}`);
   const page = (letter: string, count = 1) => letter.repeat(count * 512);
   await pages.create(100 * 512);
@@ -132,21 +132,21 @@ test("the pages that changed since a snapshot can be told, page by page", async 
   assert.deepEqual(now.clearRange, changed.clearRange);
   const nothing = await pages.withSnapshot(second).getPageRangesDiff(0, 100 * 512, second);
   assert.deepEqual([nothing.pageRange ?? [], nothing.clearRange ?? []], [[], []]);
-  const told: [number, boolean][] = [];
+  const changes: [number, boolean][] = [];
   const all = pages.listPageRangesDiff(0, 100 * 512, first).byPage({ maxPageSize: 1 });
   for await (const { pageRange = [], clearRange = [] } of all) {
     assert.ok(pageRange.length + clearRange.length <= 1);
-    for (const { start } of pageRange) told.push([start / 512, false]);
-    for (const { start } of clearRange) told.push([start / 512, true]);
+    for (const { start } of pageRange) changes.push([start / 512, false]);
+    for (const { start } of clearRange) changes.push([start / 512, true]);
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(changes, [
     [1, false],
     [3, true],
     [50, false],
   ]);
 });
 
-test("a comparison that makes no sense is refused", async () => {
+test("an invalid comparison is refused", async () => {
   const pages = container.getPageBlobClient(`blob${blobs++}`);
   await pages.create(512);
   const { snapshot: first = "" } = await pages.createSnapshot();
@@ -167,7 +167,7 @@ test("a comparison that makes no sense is refused", async () => {
   assert.deepEqual([answer.status, answer.code], [400, "UnsupportedHeader"]);
 });
 
-test("a snapshot is taken under the conditions of a write", async () => {
+test("taking a snapshot heeds the conditions of a write", async () => {
   const blob = await newBlob();
   const { etag = "" } = await blob.getProperties();
   await refused(blob.createSnapshot({ conditions: { ifNoneMatch: etag } }), 412, "ConditionNotMet");
@@ -177,7 +177,7 @@ test("a snapshot is taken under the conditions of a write", async () => {
   await refused(missing.createSnapshot(), 404, "BlobNotFound");
 });
 
-test("a snapshot needs no lease id, checks one that is sent, and has no lease", async () => {
+test("a snapshot requires no lease id, checks one that is sent, and has no lease", async () => {
   const blob = await newBlob();
   await blob.getBlobLeaseClient(LEASE).acquireLease(-1);
   const { snapshot = "" } = await blob.createSnapshot();
@@ -189,7 +189,7 @@ test("a snapshot needs no lease id, checks one that is sent, and has no lease", 
   await refused(old.getProperties(right), 412, "LeaseNotPresentWithBlobOperation");
   const lease = old.getBlobLeaseClient(LEASE).acquireLease(-1);
   await refused(lease, 400, "InvalidQueryParameterValue");
-  // Whoever has no lease may delete a snapshot, but not all of them with the blob.
+  // Without the lease id, a snapshot can be deleted, but not the blob with all its snapshots.
   await refused(blob.delete({ deleteSnapshots: "include" }), 412, "LeaseIdMissing");
   await old.delete();
   await blob.delete({ deleteSnapshots: "include", ...right });
@@ -223,7 +223,7 @@ test("nothing can be written to a snapshot", async () => {
   }
 });
 
-test("an id that is none, two of them, or one that names nothing is refused", async () => {
+test("a snapshot id that is invalid, given twice or unknown is refused", async () => {
   const blob = await newBlob();
   const { snapshot = "" } = await blob.createSnapshot();
   const ask = async (method: string, query: string) => {
@@ -242,12 +242,12 @@ test("an id that is none, two of them, or one that names nothing is refused", as
     }
     assert.deepEqual(await ask(method, `snapshot=${NEVER}`), [404, "BlobNotFound"]);
     assert.deepEqual(await ask(method, `versionid=${NEVER}`), [404, "BlobNotFound"]);
-    // A snapshot is no version.
+    // A snapshot id is not a version id.
     assert.deepEqual(await ask(method, `versionid=${snapshot}`), [404, "BlobNotFound"]);
   }
 });
 
-test("a blob is deleted with its snapshots, they without it, or one of them alone", async () => {
+test("a blob is deleted with its snapshots, the snapshots without it, or one snapshot alone", async () => {
   const blob = await newBlob();
   const { snapshot: first = "" } = await blob.createSnapshot();
   const { snapshot: second = "" } = await blob.createSnapshot();
@@ -266,7 +266,7 @@ test("a blob is deleted with its snapshots, they without it, or one of them alon
   await refused(blob.withSnapshot(third).getProperties(), 404, "BlobNotFound");
 });
 
-test("a snapshot is deleted under conditions that it meets itself", async () => {
+test("deleting a snapshot heeds conditions on the snapshot itself", async () => {
   const blob = await newBlob();
   const { snapshot = "", etag = "" } = await blob.createSnapshot();
   await blob.upload("other", 5);
@@ -275,7 +275,7 @@ test("a snapshot is deleted under conditions that it meets itself", async () => 
   await old.delete({ conditions: { ifMatch: etag } });
 });
 
-test("a blob that replaces another keeps its snapshots", async () => {
+test("replacing a blob preserves its snapshots", async () => {
   const blob = await newBlob("one");
   const { snapshot = "" } = await blob.createSnapshot();
   await container.getPageBlobClient(blob.name).create(512);
@@ -283,7 +283,7 @@ test("a blob that replaces another keeps its snapshots", async () => {
   await refused(blob.delete(), 409, "SnapshotsPresent");
 });
 
-test("snapshots are listed from the oldest on, before the blob, whatever the size of pages", async () => {
+test("snapshots are listed oldest first, before the blob, at any page size", async () => {
   const prefix = `list${blobs++}-`;
   const expected: [string, string | undefined][] = [];
   for (const name of ["a", "a/b", "b"]) {
@@ -319,7 +319,7 @@ test("snapshots are listed from the oldest on, before the blob, whatever the siz
   );
 });
 
-test("a container goes with all snapshots in it, and a list of it begins anew", async () => {
+test("a container is deleted with its snapshots, and a new one starts empty", async () => {
   const other = server.client().getContainerClient("with-snapshots");
   await other.create();
   const blob = other.getBlockBlobClient("blob");

@@ -23,12 +23,12 @@ function raw(
   });
 }
 
-function spelled(tags: readonly (readonly [string, string])[]): string {
+function tagsXml(tags: readonly (readonly [string, string])[]): string {
   const all = tags.map(([key, value]) => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`);
   return `<Tags><TagSet>${all.join("")}</TagSet></Tags>`;
 }
 
-test("tags are set, counted, read, replaced and removed, and the ETag stays", async () => {
+test("tags are set, counted, read, replaced and removed, and the ETag stays the same", async () => {
   const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   const { etag } = await blob.upload("text", 4);
@@ -46,7 +46,7 @@ test("tags are set, counted, read, replaced and removed, and the ETag stays", as
   assert.deepEqual((await blob.getTags()).tags, {});
 });
 
-test("uploads of every kind bring tags along, and without them there are none", async () => {
+test("every kind of upload can set tags, and removes them otherwise", async () => {
   const box = await server.makeContainer();
   const tags = { kind: "new", "with blank": "a=b c" };
   const block = box.getBlockBlobClient("block");
@@ -74,7 +74,7 @@ test("uploads of every kind bring tags along, and without them there are none", 
   assert.deepEqual(await found(), ["list", "log", "page"]);
 });
 
-test("a list shows tags to who asks for them", async () => {
+test("a list includes tags on request", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
   await box.getBlockBlobClient("b").upload("text", 4);
@@ -89,7 +89,7 @@ test("a list shows tags to who asks for them", async () => {
   for await (const { tags } of box.listBlobsFlat()) assert.equal(tags, undefined);
 });
 
-test("tags that break a rule are refused, in a document as in a header", async () => {
+test("invalid tags are refused, in a document and in a header", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4);
   const eleven = Array.from({ length: 11 }, (_, at): [string, string] => [`n${at}`, ""]);
@@ -109,7 +109,7 @@ test("tags that break a rule are refused, in a document as in a header", async (
     ],
   ];
   for (const [code, tags] of cases) {
-    const set = await raw(box, "a", { method: "PUT", query: "comp=tags", body: spelled(tags) });
+    const set = await raw(box, "a", { method: "PUT", query: "comp=tags", body: tagsXml(tags) });
     assert.deepEqual([set.status, set.code], [400, code]);
     const value = tags.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
     const headers = { "x-ms-blob-type": "BlockBlob", "x-ms-tags": value };
@@ -128,7 +128,7 @@ test("tags that break a rule are refused, in a document as in a header", async (
   await refused(box.getBlobClient("b").getTags(), 404, "BlobNotFound");
 });
 
-test("a document that is none of tags is refused", async () => {
+test("a malformed tags document is refused", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4);
   for (const [body, code] of [
@@ -138,12 +138,12 @@ test("a document that is none of tags is refused", async () => {
     ["<Tags></Tags>", "MissingRequiredXmlNode"],
     ["<Tags><TagSet><Tag><Key>a</Key></Tag></TagSet></Tags>", "MissingRequiredXmlNode"],
     ["<Tags><TagSet><Tug/></TagSet></Tags>", "UnsupportedXmlNode"],
-    [spelled([["a", "x".repeat(40_000)]]), "RequestBodyTooLarge"],
+    [tagsXml([["a", "x".repeat(40_000)]]), "RequestBodyTooLarge"],
   ] as const) {
     const answer = await raw(box, "a", { method: "PUT", query: "comp=tags", body });
     assert.equal(answer.code, code, body.slice(0, 60));
   }
-  const body = spelled([["a", "b"]]);
+  const body = tagsXml([["a", "b"]]);
   for (const [name, value, code] of [
     ["content-md5", "AAAAAAAAAAAAAAAAAAAAAA==", "Md5Mismatch"],
     ["x-ms-content-crc64", "AAAAAAAAAAA=", "Crc64Mismatch"],
@@ -154,7 +154,7 @@ test("a document that is none of tags is refused", async () => {
   }
 });
 
-test("tags of a leased blob change with its lease id only, and are read without", async () => {
+test("setting tags of a leased blob requires the lease id, reading does not", async () => {
   const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4);
@@ -169,10 +169,10 @@ test("tags of a leased blob change with its lease id only, and are read without"
   assert.deepEqual((await blob.getTags()).tags, { a: "1" });
 });
 
-test("tags have conditions of their own names, and those of a blob do not count", async () => {
+test("tag operations have their own conditions, and ignore those of blobs", async () => {
   const box = await server.makeContainer();
   const { etag = "" } = await box.getBlockBlobClient("a").upload("text", 4);
-  const body = spelled([["a", "b"]]);
+  const body = tagsXml([["a", "b"]]);
   const set = (headers: Record<string, string>) =>
     raw(box, "a", { method: "PUT", query: "comp=tags", body, headers });
   const get = (headers: Record<string, string>) => raw(box, "a", { query: "comp=tags", headers });
@@ -192,7 +192,7 @@ const OPERATIONS: readonly (RawAsked & { blob?: string })[] = [
   { path: "comp=metadata", method: "PUT" },
   { path: "comp=properties", method: "PUT" },
   { path: "comp=snapshot", method: "PUT" },
-  { path: "comp=tags", method: "PUT", body: spelled([["state", "open"]]) },
+  { path: "comp=tags", method: "PUT", body: tagsXml([["state", "open"]]) },
   { path: "comp=tier", method: "PUT", headers: { "x-ms-access-tier": "Cool" } },
   {
     path: "comp=lease",
@@ -216,7 +216,7 @@ const OPERATIONS: readonly (RawAsked & { blob?: string })[] = [
 ];
 
 for (const { path, blob = "a", ...asked } of OPERATIONS) {
-  test(`${asked.method} ${path} (${blob}) goes by a condition on tags`, async () => {
+  test(`${asked.method} ${path} (${blob}) heeds a condition on tags`, async () => {
     const box = await server.makeContainer();
     const tags = { state: "open" };
     await box.getBlockBlobClient("a").upload("text", 4, { tags });
@@ -252,7 +252,7 @@ test("a condition on tags may have a thousand comparisons", async () => {
   await refused(blob.getTags({ conditions: unmet }), 412, "ConditionNotMet");
 });
 
-test("a tag that a blob does not have meets no condition, however long its name is", async () => {
+test("a tag that a blob does not have meets no condition, however long its name", async () => {
   const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4, { tags: { key1: "value1" } });
@@ -262,14 +262,14 @@ test("a tag that a blob does not have meets no condition, however long its name 
   assert.equal((await asked(`key1<>'${"v".repeat(300)}'`)).tags.key1, "value1");
 });
 
-test("a blob that is to be created meets no condition on tags", async () => {
+test("a missing blob meets no condition on tags", async () => {
   const box = await server.makeContainer();
   const conditions = { tagConditions: "state = 'open'" };
   const blob = box.getBlockBlobClient("a");
   await refused(blob.upload("text", 4, { conditions }), 412, "ConditionNotMet");
 });
 
-test("what takes no condition on tags refuses it by name", async () => {
+test("operations without tag conditions refuse them by name", async () => {
   const box = await server.makeContainer();
   const headers = { "x-ms-if-tags": "a='b'" };
   const block = await raw(box, "a", {
@@ -296,7 +296,7 @@ function through(box: ContainerClient, letters: string): ContainerClient {
   return new BlobServiceClient(`${server.url}?${sas}`).getContainerClient(box.containerName);
 }
 
-test("a SAS needs t beside its other letters to set, show or ask about tags", async () => {
+test("a SAS needs t in addition to set, read or compare tags", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
   const code = "AuthorizationPermissionMismatch";

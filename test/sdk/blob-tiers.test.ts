@@ -14,12 +14,12 @@ async function newBlob(tier?: string): Promise<BlockBlobClient> {
   return blob;
 }
 
-/** A date as headers have it. */
+/** Truncates a time to whole seconds, like the dates in headers. */
 function wholeSeconds(ms: number): Date {
   return new Date(Math.floor(ms / 1000) * 1000);
 }
 
-test("a blob is hot by inference until somebody sets its tier", async () => {
+test("the hot tier is inferred until a tier is set", async () => {
   const blob = await newBlob();
   const inferred = await blob.getProperties();
   assert.deepEqual([inferred.accessTier, inferred.accessTierInferred], ["Hot", true]);
@@ -43,7 +43,7 @@ test("a download names the tier since 2026-10-06", async () => {
   assert.equal(await tierIn("2026-10-06"), "Hot");
 });
 
-test("uploads name a tier, and what names none is in that of the blob that it replaces", async () => {
+test("an upload may set a tier, or else takes over that of the blob it replaces", async () => {
   const box = await server.makeContainer();
   const block = box.getBlockBlobClient("block");
   const list = box.getBlockBlobClient("list");
@@ -68,7 +68,7 @@ test("uploads name a tier, and what names none is in that of the blob that it re
   assert.equal((await block.getProperties()).accessTierInferred, true);
 });
 
-test("an archived blob is shown, tagged, leased and deleted, and nothing else", async () => {
+test("an archived blob can be listed, tagged, leased and deleted, and nothing else", async () => {
   const blob = await newBlob("Archive");
   assert.equal((await blob.getProperties()).accessTier, "Archive");
   await blob.setTags({ kept: "yes" });
@@ -94,7 +94,7 @@ test("an archived blob is shown, tagged, leased and deleted, and nothing else", 
   await blob.delete();
 });
 
-test("a lease goes on in the archive, and on the way out of it", async () => {
+test("a lease continues in the archive and during rehydration", async () => {
   const blob = await newBlob();
   const lease = blob.getBlobLeaseClient();
   await lease.acquireLease(-1);
@@ -116,7 +116,7 @@ for (const [priority, hours] of [
   ["Standard", 15],
   ["High", 1],
 ] as const) {
-  test(`out of the archive with priority ${priority} it takes ${hours} hours by the clock`, async () => {
+  test(`rehydration with priority ${priority} takes ${hours} hours`, async () => {
     const blob = await newBlob("Archive");
     const { etag } = await blob.getProperties();
     const options = priority === undefined ? {} : { rehydratePriority: priority };
@@ -146,7 +146,7 @@ for (const [priority, hours] of [
   });
 }
 
-test("a rehydration can be hurried, but not slowed down or sent elsewhere", async () => {
+test("a rehydration can be sped up, but not slowed down or redirected", async () => {
   const blob = await newBlob("Archive");
   await blob.setAccessTier("Hot");
   await refused(blob.setAccessTier("Cool"), 409, "BlobBeingRehydrated");
@@ -159,7 +159,7 @@ test("a rehydration can be hurried, but not slowed down or sent elsewhere", asyn
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
 });
 
-test("tiers that do not exist, or not for this type, are refused", async () => {
+test("tiers that do not exist, or not for this blob type, are refused", async () => {
   const box = await server.makeContainer();
   const page = box.getPageBlobClient("page");
   const log = box.getAppendBlobClient("log");
@@ -189,7 +189,7 @@ test("tiers that do not exist, or not for this type, are refused", async () => {
   assert.equal((await ask(cold, "2021-12-02")).status, 200);
 });
 
-test("a lease does not stop who sets a tier, but a wrong id does", async () => {
+test("setting a tier requires no lease id, but checks one that is sent", async () => {
   const blob = await newBlob();
   const { leaseId = "" } = await blob.getBlobLeaseClient().acquireLease(-1);
   await blob.setAccessTier("Cool");
@@ -199,7 +199,7 @@ test("a lease does not stop who sets a tier, but a wrong id does", async () => {
   await refused(wrong, 412, "LeaseIdMismatchWithBlobOperation");
 });
 
-test("a snapshot has a tier of its own", async () => {
+test("a snapshot has its own tier", async () => {
   const blob = await newBlob();
   const { snapshot = "" } = await blob.createSnapshot();
   await blob.withSnapshot(snapshot).setAccessTier("Archive");
@@ -209,7 +209,7 @@ test("a snapshot has a tier of its own", async () => {
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
 });
 
-test("an archived snapshot stays in the archive: only a copy of it gets out", async () => {
+test("an archived snapshot cannot be rehydrated, only copied", async () => {
   const blob = await newBlob();
   const { snapshot = "" } = await blob.createSnapshot();
   const past = blob.withSnapshot(snapshot);
@@ -222,7 +222,7 @@ test("an archived snapshot stays in the archive: only a copy of it gets out", as
   assert.equal((await copy.downloadToBuffer()).toString(), "text");
 });
 
-test("who is deleted on the way out of the archive stays in it", async () => {
+test("deleting a blob stops its rehydration", async () => {
   const client = server.client();
   await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
   const blob = await newBlob("Archive");
@@ -235,7 +235,7 @@ test("who is deleted on the way out of the archive stays in it", async () => {
   await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
 });
 
-test("a batch sets many tiers, and says of each what came of it", async () => {
+test("a batch sets many tiers and reports the result of each", async () => {
   const box = await server.makeContainer();
   const names = ["a", "b", "archived", "missing"];
   for (const name of names.slice(0, 3)) {

@@ -42,7 +42,7 @@ async function list(options: ContainerListBlobsOptions, maxPageSize = 5_000): Pr
   return items;
 }
 
-test("every write that makes a version says its id, and the ids grow", async () => {
+test("every write that creates a version returns its id, and ids increase", async () => {
   const name = `blob${blobs++}`;
   const blob = container.getBlockBlobClient(name);
   const ids: (string | undefined)[] = [];
@@ -64,7 +64,7 @@ test("every write that makes a version says its id, and the ids grow", async () 
   );
 });
 
-test("what changes a blob in place changes its current version, and no other", async () => {
+test("changes in place affect the current version only", async () => {
   const name = `blob${blobs++}`;
   const pages = container.getPageBlobClient(name);
   const { versionId: first = "" } = await pages.create(1_024);
@@ -78,7 +78,7 @@ test("what changes a blob in place changes its current version, and no other", a
   assert.equal(await text(second), "a".repeat(512) + "b".repeat(512));
 });
 
-test("every version is read by its id, and says whether it is the current one", async () => {
+test("every version is read by its id, and tells whether it is current", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const [first = "", second = ""] = versions;
   const old = await blob.withVersion(first).download();
@@ -96,10 +96,10 @@ test("every version is read by its id, and says whether it is the current one", 
   await assert.rejects(stale, { statusCode: 304 });
 });
 
-test("a deleted blob is gone, its versions are not", async () => {
+test("deleting a blob preserves its versions", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const gone = await blob.delete();
-  // Without soft delete the service says so of every deletion, whether versions stay or not.
+  // Without soft delete the service reports every deletion as permanent, even if versions stay.
   assert.equal(gone._response.headers.get("x-ms-delete-type-permanent"), "true");
   await refused(blob.getProperties(), 404, "BlobNotFound");
   const [first = "", second = ""] = versions;
@@ -161,7 +161,7 @@ test("a blob with snapshots and versions lists both, and is deleted with its sna
   assert.equal((await list({ prefix, includeVersions: true, includeSnapshots: true })).length, 2);
 });
 
-test("versions are listed by levels, too", async () => {
+test("versions are listed by hierarchy, too", async () => {
   const prefix = `level${blobs++}/`;
   for (const name of ["a", "b/c", "b/d"]) {
     const blob = container.getBlockBlobClient(prefix + name);
@@ -175,7 +175,7 @@ test("versions are listed by levels, too", async () => {
   assert.deepEqual(found.sort(), ["blob a", "blob a", "prefix b/"]);
 });
 
-test("a lease guards the current version, not those of the past", async () => {
+test("a lease protects the current version, not earlier ones", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const lease = blob.getBlobLeaseClient();
   await lease.acquireLease(-1);
@@ -201,7 +201,7 @@ function sas(letters: string, blobName: string, more: { versionId?: string } = {
   ).toString();
 }
 
-test("a version is deleted with the letter x, a snapshot with d", async () => {
+test("deleting a version requires the letter x, a snapshot d", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const { snapshot = "" } = await blob.createSnapshot();
   const ask = async (query: string, letters: string) => {
@@ -214,7 +214,7 @@ test("a version is deleted with the letter x, a snapshot with d", async () => {
   assert.equal(await ask(`snapshot=${snapshot}`, "d"), 202);
 });
 
-test("a SAS for one version opens that one, and deletes it with the letter x only", async () => {
+test("a SAS for one version grants that version, and its deletion with the letter x only", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const [first = "", second = ""] = versions;
   const ask = async (method: string, query: string) => {

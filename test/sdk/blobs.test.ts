@@ -33,7 +33,7 @@ for (const engine of ["memory", "embedded"] as const) {
       return blob;
     }
 
-    test("what is uploaded comes back, with everything that was stored with it", async () => {
+    test("an upload is read back with all its properties", async () => {
       const blob = newBlob();
       const put = await blob.upload("hello", 5, {
         metadata: { colour: "blue", Mixed_Case: "x y" },
@@ -72,12 +72,12 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(await bodyOf(blob), "hello");
     });
 
-    test("a blob has a type even if nobody said one", async () => {
+    test("a blob uploaded without a content type gets the default type", async () => {
       const blob = await newBlobOf("x");
       assert.equal((await blob.getProperties()).contentType, "application/octet-stream");
     });
 
-    test("an empty blob can be read, but has no range", async () => {
+    test("an empty blob can be read, but has no ranges", async () => {
       const blob = await newBlobOf("");
       const got = await blob.download();
       assert.equal(got.contentLength, 0);
@@ -98,7 +98,7 @@ for (const engine of ["memory", "embedded"] as const) {
       );
     });
 
-    test("a range is answered with 206, what it holds, and where that lies", async () => {
+    test("a range request gets 206, its bytes and their position", async () => {
       const blob = await newBlobOf("0123456789");
       const got = await blob.download(2, 3);
       assert.equal(got._response.status, 206);
@@ -114,7 +114,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(error.response?.headers.get("content-range"), "bytes */10");
     });
 
-    test("a range comes with its own MD5 or CRC-64 if that is wanted", async () => {
+    test("a range comes with its own MD5 or CRC-64 on request", async () => {
       const blob = await newBlobOf("0123456789");
       const withMd5 = await blob.download(2, 3, { rangeGetContentMD5: true });
       assert.deepEqual(withMd5.contentMD5, md5("234"));
@@ -183,7 +183,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual((await blob.getProperties()).metadata, {});
     });
 
-    test("setting properties replaces all six, and clears those that are not named", async () => {
+    test("setting properties replaces all six, and clears those that are not sent", async () => {
       const blob = newBlob();
       const put = await blob.upload("x", 1, {
         metadata: { kept: "yes" },
@@ -201,7 +201,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.getProperties()).contentLanguage, undefined);
     });
 
-    test("an MD5 that the service does not compute is stored as it comes, whatever its length", async () => {
+    test("an MD5 that the service does not compute is stored as sent, whatever its length", async () => {
       const blobContentMD5 = Buffer.from([1, 2, 3, 4]);
       const blobHTTPHeaders = { blobContentMD5 };
       const { name } = newBlob();
@@ -217,7 +217,7 @@ for (const engine of ["memory", "embedded"] as const) {
       }
     });
 
-    test("a deleted blob is gone, and a new one of its name knows nothing of it", async () => {
+    test("a deleted blob is gone, and a new one of its name inherits nothing", async () => {
       const blob = newBlob();
       const first = await blob.upload("x", 1, { metadata: { old: "yes" } });
       await blob.delete();
@@ -254,7 +254,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(await bodyOf(blob), "newer");
     });
 
-    test("names are kept as they are", async () => {
+    test("names are preserved as sent", async () => {
       const names = [
         "a/b/c",
         "a//b",
@@ -273,7 +273,7 @@ for (const engine of ["memory", "embedded"] as const) {
       }
     });
 
-    test("names that are too long or hold control characters are refused", async () => {
+    test("names that are too long or contain control characters are refused", async () => {
       const put = (name: string) => container.getBlockBlobClient(name).upload("x", 1);
       await put("x".repeat(1_024));
       await refused(put("x".repeat(1_025)), 400, "InvalidUri");
@@ -282,13 +282,13 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(container.getBlobClient("x".repeat(3_000)).download(), 400, "InvalidUri");
     });
 
-    test("nothing can be put into a container that is not there", async () => {
+    test("an upload to a missing container is refused", async () => {
       const blob = server.client().getContainerClient("missing").getBlockBlobClient("x");
       await refused(blob.upload("x", 1), 404, "ContainerNotFound");
       await refused(blob.download(), 404, "ContainerNotFound");
     });
 
-    test("what the server does not have yet is refused by name", async () => {
+    test("unsupported features are refused by name", async () => {
       const blob = await newBlobOf("x");
       const encryptionScope = "scope";
       await refused(blob.upload("x", 1, { encryptionScope }), 400, "UnsupportedHeader");
@@ -309,7 +309,7 @@ async function bodyOf(blob: BlockBlobClient): Promise<string> {
   return (await blob.downloadToBuffer()).toString();
 }
 
-/** The client sends these digests, though its types do not say so. */
+/** The client sends these digests, though its types omit them. */
 type WithDigests = BlockBlobUploadOptions & {
   transactionalContentMD5?: Uint8Array;
   transactionalContentCrc64?: Uint8Array;

@@ -28,13 +28,13 @@ for (const engine of ["memory", "embedded"] as const) {
       return container.getBlockBlobClient(`blob-${blobs++}`);
     }
 
-    /** Puts a list as it stands here, for what the SDK does not say. */
+    /** Puts a block list verbatim, for lists that the SDK cannot send. */
     function putList(blob: BlockBlobClient, body: string, headers: Record<string, string> = {}) {
       const path = `/${container.containerName}/${blob.name}?comp=blocklist`;
       return rawRequest(server, { method: "PUT", path, headers, body });
     }
 
-    test("blocks make a blob in the order of the list, whatever order they came in", async () => {
+    test("a blob has its blocks in the order of the list, however they were staged", async () => {
       const blob = newBlob();
       await stage(blob, "c", "three");
       await stage(blob, "a", "one");
@@ -45,7 +45,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(await listOf(blob), { committed: "a:3 b:3 c:5", uncommitted: "" });
     });
 
-    test("uncommitted blocks are no blob, but can be listed", async () => {
+    test("uncommitted blocks make no blob, but can be listed", async () => {
       const blob = newBlob();
       await refused(blob.getBlockList("all"), 404, "BlobNotFound");
       await stage(blob, "b", "two");
@@ -73,7 +73,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(list.blobContentLength, 3);
     });
 
-    test("a block that is staged again replaces the one before", async () => {
+    test("staging a block again replaces the earlier one", async () => {
       const blob = newBlob();
       await stage(blob, "a", "old");
       await stage(blob, "a", "newer");
@@ -82,7 +82,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(await textOf(blob), "newer");
     });
 
-    test("blocks may be used twice, kept from the old blob, and left out", async () => {
+    test("blocks may be used twice, taken over from the old blob, and left out", async () => {
       const blob = newBlob();
       for (const name of ["a", "b", "c"]) await stage(blob, name, name.repeat(3));
       await blob.commitBlockList([idOf("a"), idOf("b"), idOf("b"), idOf("a")]);
@@ -143,7 +143,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(blob.getBlockList("all"), 404, "BlobNotFound");
     });
 
-    test("a commit sets what it says and clears the rest", async () => {
+    test("a commit sets the properties it sends and clears the others", async () => {
       const blob = newBlob();
       await blob.upload("x", 1, {
         metadata: { a: "1" },
@@ -158,11 +158,11 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(found.metadata, { b: "2" });
       assert.equal(found.contentLanguage, "de");
       assert.equal(found.contentType, "application/octet-stream");
-      // Stored as it came: it says something about bytes that the server never saw in one piece.
+      // Stored as sent: the server never has these bytes in one piece.
       assert.deepEqual(found.contentMD5, Buffer.from(md5));
     });
 
-    test("uncommitted blocks are deleted by the name of the blob that they would make", async () => {
+    test("deleting a blob that has uncommitted blocks only deletes these", async () => {
       const blob = newBlob();
       await blob.stageBlock(idOf("a"), "x", 1);
       const stale = { conditions: { ifMatch: '"0x1"' } };
@@ -172,7 +172,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(blob.delete(), 404, "BlobNotFound");
     });
 
-    test("ids are Base64 of up to 64 bytes, and all of one length", async () => {
+    test("block ids are Base64 of up to 64 bytes, and all have the same length", async () => {
       const blob = newBlob();
       const put = (id: string) => blob.stageBlock(id, "x", 1);
       await refused(put("not Base64!"), 400, "InvalidBlockId");
@@ -182,7 +182,7 @@ for (const engine of ["memory", "embedded"] as const) {
       const path = `/${container.containerName}/${blob.name}?comp=block`;
       const answer = await rawRequest(server, { method: "PUT", path, body: "x" });
       assert.equal(answer.code, "MissingRequiredQueryParameter");
-      // Once they are committed, the next ones may have another length.
+      // Once these are committed, new ids may have another length.
       await blob.commitBlockList([]);
       await put(idOf("a"));
     });
@@ -192,7 +192,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(blob.stageBlock(idOf("a"), "", 0), 400, "InvalidHeaderValue");
     });
 
-    test("a block is answered with the digest that was sent, or else with a CRC-64", async () => {
+    test("the response to a block has the digest that was sent, or else a CRC-64", async () => {
       const blob = newBlob();
       const md5 = createHash("md5").update("x").digest();
       const plain = await blob.stageBlock(idOf("a"), "x", 1);
@@ -229,7 +229,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(undigested.headers.get("x-ms-content-crc64"), crc);
     });
 
-    test("lists that are none are refused", async () => {
+    test("malformed block lists are refused", async () => {
       const blob = newBlob();
       const refusals: [body: string, code: string][] = [
         ["", "InvalidXmlDocument"],
@@ -248,7 +248,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(await blob.exists(), false);
     });
 
-    test("a kind of list that does not exist is refused", async () => {
+    test("an unknown block list type is refused", async () => {
       const blob = newBlob();
       await blob.upload("x", 1);
       const path = `/${container.containerName}/${blob.name}?comp=blocklist&blocklisttype=some`;
@@ -256,7 +256,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
     });
 
-    test("blocks in frames with checksums arrive as well", async () => {
+    test("blocks in frames with checksums are accepted", async () => {
       const blob = newBlob();
       const bytes = Buffer.alloc(5_000_000, "lazuli");
       const done = await blob.stageBlock(idOf("a"), bytes, bytes.length, {
@@ -291,10 +291,10 @@ async function textOf(blob: BlockBlobClient): Promise<string> {
   return (await blob.downloadToBuffer()).toString();
 }
 
-/** Names and sizes of the blocks, as `a:1 b:2`. */
+/** Formats the names and sizes of the blocks as `a:1 b:2`. */
 async function listOf(blob: BlockBlobClient): Promise<{ committed: string; uncommitted: string }> {
   const { committedBlocks = [], uncommittedBlocks = [] } = await blob.getBlockList("all");
-  const spell = (blocks: { name: string; size: number }[]) =>
+  const formatted = (blocks: { name: string; size: number }[]) =>
     blocks.map(({ name, size }) => `${Buffer.from(name, "base64")}:${size}`).join(" ");
-  return { committed: spell(committedBlocks), uncommitted: spell(uncommittedBlocks) };
+  return { committed: formatted(committedBlocks), uncommitted: formatted(uncommittedBlocks) };
 }

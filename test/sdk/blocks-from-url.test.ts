@@ -39,7 +39,7 @@ function md5Of(bytes: Buffer): Buffer {
   return createHash("md5").update(bytes).digest();
 }
 
-test("blocks are ranges of a source, in any order, and outlive it", async () => {
+test("blocks are staged from ranges of a source, in any order, and outlive it", async () => {
   const ranges = [
     [200_000, 100_000],
     [0, 5],
@@ -66,7 +66,7 @@ test("blocks are ranges of a source, in any order, and outlive it", async () => 
   );
 });
 
-test("a block of a source that is made of blocks is one block, again and again", async () => {
+test("a block from a source of many blocks is one block, repeatedly", async () => {
   const parts = [randomBytes(50_000), randomBytes(10), randomBytes(70_000)];
   for (const [at, part] of parts.entries()) {
     await source.stageBlock(`AAA${at}`, part, part.length);
@@ -89,7 +89,7 @@ test("a block of a source that is made of blocks is one block, again and again",
   assert.deepEqual([committedBlocks.length, committedBlocks[0]?.size], [1, 150_000]);
 });
 
-test("a block of pages has their bytes, those that nobody wrote too", async () => {
+test("a block from a page blob has its bytes, including unwritten pages", async () => {
   await pages.uploadPages(Buffer.alloc(512, 7), 512, 512);
   await blob.stageBlockFromURL("AAAA", pages.url, 0, 1_536);
   await blob.commitBlockList(["AAAA"]);
@@ -97,7 +97,7 @@ test("a block of pages has their bytes, those that nobody wrote too", async () =
   assert.ok((await blob.downloadToBuffer()).equals(expected));
 });
 
-test("bytes are appended from a source, and a log onto itself", async () => {
+test("bytes are appended from a source, and from the blob itself", async () => {
   const first = await log.appendBlockFromURL(source.url, 0, 100_000);
   assert.deepEqual([first.blobAppendOffset, first.blobCommittedBlockCount], ["0", 1]);
   const next = await log.appendBlockFromURL(log.url, 50_000, 50_000);
@@ -122,7 +122,7 @@ test("bytes are appended from a source, and a log onto itself", async () => {
   await refused(log.appendBlockFromURL(source.url, 0, 10), 409, "BlobIsSealed");
 });
 
-test("pages are written from a source, over what was there and within one blob", async () => {
+test("pages are written from a source, over old pages and within one blob", async () => {
   await pages.uploadPages(Buffer.alloc(1_024, 9), 0, 1_024);
   await pages.uploadPagesFromURL(source.url, 100, 512, 102_400);
   const expected = Buffer.alloc(400_384);
@@ -134,7 +134,7 @@ test("pages are written from a source, over what was there and within one blob",
   assert.ok((await pages.downloadToBuffer()).equals(expected));
 });
 
-test("conditions of pages hold for pages from a source, too", async () => {
+test("page conditions also apply to pages from a source", async () => {
   const write = (conditions: object) =>
     pages.uploadPagesFromURL(source.url, 0, 0, 512, { conditions });
   await refused(write(STALE), 412, "ConditionNotMet");
@@ -155,7 +155,7 @@ test("conditions of pages hold for pages from a source, too", async () => {
   }
 });
 
-test("conditions on the source, its digests, ranges and leases are checked everywhere", async () => {
+test("source conditions, digests, ranges and leases are checked everywhere", async () => {
   const block = (more: object) => blob.stageBlockFromURL("AAAA", source.url, 0, 1_000, more);
   const append = (more: object) => log.appendBlockFromURL(source.url, 0, 1_000, more);
   const page = (more: object) => pages.uploadPagesFromURL(source.url, 0, 0, 512, more);
@@ -182,7 +182,7 @@ test("conditions on the source, its digests, ranges and leases are checked every
   for (const write of [block, append, page]) await refused(write({}), 412, "LeaseIdMissing");
 });
 
-test("a source whose conditions are not met is answered like a read of it", async () => {
+test("unmet conditions on a source are answered like those of a read", async () => {
   const { etag = "", lastModified = new Date() } = await source.getProperties();
   const shifted = (ms: number) => new Date(lastModified.getTime() + ms).toUTCString();
   const paths = ["blob?comp=block&blockid=AAAA", "log?comp=appendblock", "pages?comp=page"];
@@ -216,7 +216,7 @@ test("a source whose conditions are not met is answered like a read of it", asyn
   }
 });
 
-test("what is too large, empty, malformed or of another type is refused", async () => {
+test("a source that is too large, empty, malformed or of another type is refused", async () => {
   const url = source.url;
   const large = box.getPageBlobClient("large");
   await large.create(5 * 1024 * 1024);
@@ -260,7 +260,7 @@ test("what is too large, empty, malformed or of another type is refused", async 
   await refused(blob.stageBlockFromURL("AAAA", missing), 404, "CannotVerifyCopySource");
 });
 
-test("copies within the server take no space of their own", async () => {
+test("copies within the server take no additional space", async () => {
   const used = () =>
     server.context.store.read(
       (view) => view.range(Buffer.from([6]), Buffer.from([7]), { limit: 99_999 }).length,

@@ -1,4 +1,4 @@
-/** For localhost and 127.0.0.1, good for a century. Used by nothing but tests. */
+/** A certificate for localhost and 127.0.0.1, valid for a century. Used by tests only. */
 export const CERTIFICATE = Buffer.from(`-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUHrgpvM64GDmawwTbROtDM3zo8GcwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNjAzMDEwOVoYDzIxMjYxMDIz
@@ -19,7 +19,7 @@ dY7Q6Aek/58HwLTYB1VBCORH6umhRANCAASURhM5xRm+18gRP6LKjoHLuqHjiZgs
 -----END PRIVATE KEY-----
 `);
 
-/** Both of them in one file, under the password "secret". */
+/** Certificate and key in one file, with the password "secret". */
 export const CERTIFICATE_PFX = Buffer.from(
   `MIIELAIBAzCCA+IGCSqGSIb3DQEHAaCCA9MEggPPMIIDyzCCAoIGCSqGSIb3DQEHBqCCAnMwggJv
 AgEAMIICaAYJKoZIhvcNAQcBMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjnceN4QiMe

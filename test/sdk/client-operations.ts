@@ -13,12 +13,12 @@ import type { TestSource } from "./test-source.ts";
 
 type Ask<Client> = (client: Client, conditions: BlobRequestConditions) => Promise<object>;
 
-/** A row of the table of blob operations, asked for with the SDK. */
+/** A row of the table of blob operations, requested with the SDK. */
 export interface ClientOperation extends BlobOperation {
   readonly ask: Ask<BlobClient>;
 }
 
-/** A copy goes onto the very blob that it comes from. */
+/** How to request each operation. Copies go onto their own source. */
 const ASKS: Readonly<Record<string, Ask<BlobClient>>> = {
   "Put Blob": (blob, conditions) => blob.getBlockBlobClient().upload("text", 4, { conditions }),
   "Get Blob": download,
@@ -47,7 +47,7 @@ const ASKS: Readonly<Record<string, Ask<BlobClient>>> = {
   "Copy Blob From URL": (blob, conditions) => blob.syncCopyFromURL(blob.url, { conditions }),
 };
 
-/** The SDK has no Get Blob Metadata: it reads metadata with the properties. */
+/** All blob operations of the SDK, which reads metadata with the properties only. */
 export const CLIENT_OPERATIONS: readonly ClientOperation[] = BLOB_OPERATIONS.filter(
   ({ name }) => name !== "Get Blob Metadata",
 ).map((operation) => {
@@ -65,16 +65,17 @@ async function download(blob: BlobClient, conditions: BlobRequestConditions): Pr
 export interface ContainerOperation {
   readonly name: string;
   readonly kind: "reads" | "updates" | "deletes";
-  /** Of the four conditions, those that the SDK sends with it. */
+  /** Those of the four conditions that the SDK sends with it. */
   readonly conditions: readonly ("ifModifiedSince" | "ifUnmodifiedSince")[];
-  /** Whether the SDK takes a lease id and does not send it. */
+  /** Whether the SDK accepts a lease id and does not send it. */
   readonly dropsLeaseId?: true;
   readonly ask: Ask<ContainerClient>;
 }
 
 /**
- * The SDK sends no ETags as conditions of containers, and no If-Unmodified-Since with Set Container
- * Metadata. It has no Get Container Metadata. Leasing has its own tests, as with blobs.
+ * Container operations of the SDK. It sends no ETag conditions on containers, no
+ * If-Unmodified-Since with Set Container Metadata, and has no Get Container Metadata. Leasing has
+ * its own tests.
  */
 export const CONTAINER_OPERATIONS: readonly ContainerOperation[] = [
   {
@@ -110,7 +111,7 @@ export const CONTAINER_OPERATIONS: readonly ContainerOperation[] = [
   },
 ];
 
-/** All that can be seen of the blobs in a container: what a refusal must leave as it is. */
+/** Returns everything visible of the blobs in a container, which a refusal must not change. */
 export async function blobsIn(container: ContainerClient): Promise<readonly object[]> {
   const found = [];
   for await (const item of container.listBlobsFlat({
@@ -132,14 +133,14 @@ async function blocksOf(container: ContainerClient, name: string): Promise<reado
   return [committedBlocks, uncommittedBlocks];
 }
 
-/** All that can be seen of a container itself. */
-export async function looksOf(container: ContainerClient): Promise<object> {
+/** Returns everything visible of a container itself. */
+export async function visibleStateOf(container: ContainerClient): Promise<object> {
   const { etag, lastModified, metadata, leaseState } = await container.getProperties();
   const { blobPublicAccess, signedIdentifiers } = await container.getAccessPolicy();
   return { etag, lastModified, metadata, leaseState, blobPublicAccess, signedIdentifiers };
 }
 
-/** The ETag as it came over the wire; not every type of the SDK has a place for one. */
+/** Returns the ETag from the response headers, as some types of the SDK have no field for it. */
 export function etagIn(answer: {
   readonly _response?: { readonly headers: { get(name: string): string | undefined } };
 }): string | undefined {
@@ -147,7 +148,9 @@ export function etagIn(answer: {
   return answer._response.headers.get("etag");
 }
 
-/** A client that adds headers to all it asks, before it signs: its methods leave some out. */
+/**
+ * Makes a client that adds headers to every request before signing, since its methods omit some.
+ */
 export function clientThatAdds(
   server: TestServer,
   headers: Readonly<Record<string, string>>,
@@ -163,7 +166,7 @@ export function clientThatAdds(
   return new BlobServiceClient(server.url, new Pipeline([adding, CREDENTIAL]));
 }
 
-/** Begins a copy that stays pending until the source is released, and returns its id. */
+/** Starts a copy that stays pending until the source is released; returns its id. */
 export async function beginPendingCopy(
   blob: BlobClient,
   elsewhere: TestSource,

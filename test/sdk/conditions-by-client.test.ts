@@ -11,7 +11,7 @@ import {
   CONTAINER_OPERATIONS,
   clientThatAdds,
   etagIn,
-  looksOf,
+  visibleStateOf,
 } from "./client-operations.ts";
 import { IDS } from "./lease-machine.ts";
 import { refused } from "./refused.ts";
@@ -32,13 +32,13 @@ type Condition = keyof typeof HEADERS;
 const ALL = Object.keys(HEADERS) as Condition[];
 const DATES = ["ifModifiedSince", "ifUnmodifiedSince"] as const;
 
-/** What the clients of blobs and of containers find out about a version. */
+/** The ETag and time of a version, as blob and container clients return them. */
 interface Version {
   readonly etag?: string;
   readonly lastModified?: Date;
 }
 
-/** Each of the four, as it holds for a version and as it fails. */
+/** Makes each of the four conditions for a version, met and unmet. */
 function conditionsFor({ etag = "", lastModified = new Date(0) }: Version) {
   const other = '"0x8D0000000000000"';
   const earlier = new Date(lastModified.getTime() - 10_000);
@@ -61,7 +61,7 @@ function statusOfUnmet({ kind }: ClientOperation, condition: Condition): number 
   return kind === "reads" && isCached ? 304 : 412;
 }
 
-/** Whether an operation makes a new version of the blob. */
+/** Whether an operation creates a new version of the blob. */
 function updates({ kind }: ClientOperation): boolean {
   return kind === "creates" || kind === "updates" || kind === "copies";
 }
@@ -69,19 +69,19 @@ function updates({ kind }: ClientOperation): boolean {
 for (const operation of CLIENT_OPERATIONS) {
   const { name, kind, on, ask, returnsEtag } = operation;
 
-  test(`${name} tells its client ${returnsEtag ? "the" : "no"} ETag, new if the blob is`, async () => {
+  test(`${name} returns ${returnsEtag ? "the" : "no"} ETag to its client, new if the blob is`, async () => {
     const blob = await newBlobFor(await server.makeContainer(), "blob", on);
     const { etag } = await blob.getProperties();
-    const told = etagIn(await ask(blob, {}));
-    if (!returnsEtag) assert.equal(told, undefined);
-    else assert.equal(told, (await blob.getProperties()).etag);
+    const returned = etagIn(await ask(blob, {}));
+    if (!returnsEtag) assert.equal(returned, undefined);
+    else assert.equal(returned, (await blob.getProperties()).etag);
     if (kind === "deletes") return assert.equal(await blob.exists(), false);
     assert.equal((await blob.getProperties()).etag !== etag, updates(operation));
   });
 
   if (!operation.acceptsConditions) continue;
   for (const condition of ALL) {
-    test(`${name} by a client happens if ${condition} holds, and changes nothing if it fails`, async () => {
+    test(`${name} by a client succeeds if ${condition} holds, and changes nothing if it fails`, async () => {
       const container = await server.makeContainer();
       const blob = await newBlobFor(container, "blob", on);
       const { met, unmet } = conditionsFor(await blob.getProperties())[condition];
@@ -116,7 +116,7 @@ const COPIES: Readonly<
 
 for (const [name, copy] of Object.entries(COPIES)) {
   for (const condition of ALL) {
-    test(`${name} by a client happens if ${condition} holds for the source, and not if it fails`, async () => {
+    test(`${name} by a client succeeds if ${condition} holds for the source, and fails otherwise`, async () => {
       const container = await server.makeContainer();
       const source = await newBlobFor(container, "source");
       const target = await newBlobFor(container, "target");
@@ -131,32 +131,32 @@ for (const [name, copy] of Object.entries(COPIES)) {
 }
 
 for (const { name, kind, ask, conditions } of CONTAINER_OPERATIONS) {
-  test(`${name} tells its client ${kind === "deletes" ? "no" : "the"} ETag, new if it updates`, async () => {
+  test(`${name} returns ${kind === "deletes" ? "no" : "the"} ETag to its client, new if it updates`, async () => {
     const container = await server.makeContainer();
     const { etag } = await container.getProperties();
-    const told = etagIn(await ask(container, {}));
-    if (kind === "deletes") return assert.equal(told, undefined);
-    assert.equal(told, (await container.getProperties()).etag);
-    assert.equal(told !== etag, kind === "updates");
+    const returned = etagIn(await ask(container, {}));
+    if (kind === "deletes") return assert.equal(returned, undefined);
+    assert.equal(returned, (await container.getProperties()).etag);
+    assert.equal(returned !== etag, kind === "updates");
   });
 
   for (const condition of conditions) {
-    test(`${name} by a client happens if ${condition} holds, and changes nothing if it fails`, async () => {
+    test(`${name} by a client succeeds if ${condition} holds, and changes nothing if it fails`, async () => {
       const container = await server.makeContainer();
       const { met, unmet } = conditionsFor(await container.getProperties())[condition];
-      const before = await looksOf(container);
+      const before = await visibleStateOf(container);
       await refused(ask(container, unmet), 412, "ConditionNotMet");
-      assert.deepEqual(await looksOf(container), before);
+      assert.deepEqual(await visibleStateOf(container), before);
       await ask(container, met);
       if (kind === "deletes") assert.equal(await container.exists(), false);
-      else assert.notDeepEqual(await looksOf(container), before);
+      else assert.notDeepEqual(await visibleStateOf(container), before);
     });
   }
 }
 
 type Act = (lease: BlobLeaseClient, conditions: BlobRequestConditions) => Promise<Version>;
 
-/** In an order in which each of them can be done. */
+/** In an order in which each is possible. */
 const LEASE_ACTIONS: readonly Act[] = [
   (lease, conditions) => lease.acquireLease(60, { conditions }),
   (lease, conditions) => lease.renewLease({ conditions }),
@@ -165,13 +165,13 @@ const LEASE_ACTIONS: readonly Act[] = [
   (lease, conditions) => lease.releaseLease({ conditions }),
 ];
 
-/** The SDK refuses by itself to send ETags with the lease of a container. */
+/** The SDK itself refuses to send ETags with a container lease. */
 for (const [subject, conditions] of [
   ["blob", ALL],
   ["container", DATES],
 ] as const) {
   for (const condition of conditions) {
-    test(`every lease action of a client on a ${subject} heeds ${condition} and keeps the ETag`, async () => {
+    test(`every lease action of a client on a ${subject} heeds ${condition} and preserves the ETag`, async () => {
       const container = await server.makeContainer();
       const leased = subject === "blob" ? await newBlobFor(container, "blob") : container;
       const { etag, lastModified } = await leased.getProperties();
@@ -189,17 +189,17 @@ for (const [subject, conditions] of [
   }
 }
 
-/** A client that adds a condition which fails for this version. */
+/** Makes a client that adds a condition which fails for this version. */
 function clientWithUnmet(condition: Condition, version: Version) {
   const [value] = Object.values(conditionsFor(version)[condition].unmet);
   const text = value instanceof Date ? value.toUTCString() : String(value);
   return clientThatAdds(server, { [HEADERS[condition]]: text });
 }
 
-// No method of the SDK takes conditions where the service accepts none. A client can add them to
-// its requests, though, and that they are sent shows on an operation that heeds them.
+// The SDK takes no conditions where the service accepts none, so the client adds them to its
+// requests. An operation that heeds them shows that they are sent.
 for (const condition of ALL) {
-  test(`blob operations that accept none ignore ${condition} when a client adds it`, async () => {
+  test(`blob operations without conditions ignore ${condition} when a client adds it`, async () => {
     const container = await server.makeContainer();
     const { name, containerName } = await newBlobFor(container, "blob");
     const version = await container.getBlobClient(name).getProperties();
@@ -211,7 +211,7 @@ for (const condition of ALL) {
     for (const { ask } of ignoring) await ask(blob, {});
   });
 
-  test(`Abort Copy Blob ignores ${condition} when a client adds it, and tells no ETag`, async (t) => {
+  test(`Abort Copy Blob ignores ${condition} when a client adds it, and returns no ETag`, async (t) => {
     t.after(() => elsewhere.release());
     const container = await server.makeContainer();
     const copy = container.getBlobClient("copy");
@@ -223,7 +223,7 @@ for (const condition of ALL) {
     assert.equal((await copy.getProperties()).copyStatus, "aborted");
   });
 
-  test(`container operations that accept none ignore ${condition} when a client adds it`, async () => {
+  test(`container operations without conditions ignore ${condition} when a client adds it`, async () => {
     const found = await server.makeContainer();
     const adding = clientWithUnmet(condition, await found.getProperties());
     const container = adding.getContainerClient(found.containerName);

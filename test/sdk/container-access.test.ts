@@ -67,7 +67,7 @@ test("an empty body or an empty element removes all policies", async () => {
   }
 });
 
-test("an ACL that makes no sense is refused, and the old one stays", async () => {
+test("an invalid ACL is refused, and the old one stays", async () => {
   const container = await makeContainer();
   await putAcl(container, identifiers(identifier("kept")));
   const six = ["1", "2", "3", "4", "5", "6"].map((id) => identifier(id));
@@ -113,7 +113,7 @@ function read(container: ContainerClient, sas: string): Promise<RawAnswer> {
   return rawRequest(server, { path, signed: false });
 }
 
-test("a stored policy grants what its SAS does not say, and its removal revokes at once", async () => {
+test("a stored policy grants what its SAS omits, and its removal revokes at once", async () => {
   const container = await makeContainer();
   const policy = (permissions: string) => {
     const startsOn = new Date(server.clock.now());
@@ -137,7 +137,7 @@ test("a stored policy grants what its SAS does not say, and its removal revokes 
   assert.deepEqual([revoked.status, revoked.code], [403, "AuthenticationFailed"]);
 });
 
-test("what a stored policy says cannot be said in the SAS as well", async () => {
+test("a SAS that repeats a field of its stored policy is refused", async () => {
   const container = await makeContainer();
   const expiresOn = new Date(server.clock.now() + HOUR_MS);
   await container.setAccessPolicy(undefined, [
@@ -150,7 +150,7 @@ test("what a stored policy says cannot be said in the SAS as well", async () => 
   assert.equal((await read(container, twice)).code, "AuthenticationFailed");
 });
 
-test("a service SAS for a container opens its blobs and its list, and nothing else of it", async () => {
+test("a container's service SAS grants its blobs and its list, and nothing else", async () => {
   const container = await makeContainer();
   const sas = serviceSas(container, {
     permissions: ContainerSASPermissions.parse("racwdxltmei"),
@@ -178,7 +178,7 @@ test("a service SAS for a container opens its blobs and its list, and nothing el
   }
 });
 
-/** Which letters of an account SAS open which container operation. */
+/** The letters of an account SAS that grant each container operation. */
 const ACCOUNT_LETTERS: readonly [method: string, query: string, letters: string][] = [
   ["GET", "", "r"],
   ["GET", "&comp=metadata", "r"],
@@ -190,7 +190,7 @@ const ACCOUNT_LETTERS: readonly [method: string, query: string, letters: string]
   ["DELETE", "", "d"],
 ];
 
-test("an account SAS opens what its letters say, on the resource types it names", async () => {
+test("an account SAS grants what its letters say, on the resource types it names", async () => {
   const account = (terms: Partial<AccountSASSignatureValues>) =>
     generateAccountSASQueryParameters(
       {
@@ -222,7 +222,7 @@ test("an account SAS opens what its letters say, on the resource types it names"
   }
 });
 
-test("anonymous readers see what the level of public access says, and never write", async () => {
+test("anonymous clients read what the public access level allows, and never write", async () => {
   const ask = async (container: ContainerClient, method: string, path: string) => {
     const whole = `/${container.containerName}${path}`;
     return (await rawRequest(server, { method, path: whole, signed: false })).code;
@@ -247,7 +247,7 @@ test("anonymous readers see what the level of public access says, and never writ
   }
 });
 
-test("who may not look does not learn what exists", async () => {
+test("a client without access does not learn what exists", async () => {
   const { containerName } = await makeContainer();
   for (const name of [containerName, "not-there"]) {
     const path = `/${name}?restype=container`;
@@ -259,7 +259,7 @@ test("who may not look does not learn what exists", async () => {
   }
 });
 
-test("public access given when a container is created counts", async () => {
+test("public access set at a container's creation applies", async () => {
   const container = server.client().getContainerClient(`container-${++count}`);
   await container.create({ access: "container" });
   assert.equal((await container.getProperties()).blobPublicAccess, "container");

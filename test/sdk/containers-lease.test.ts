@@ -15,7 +15,7 @@ testLeaseMachine("a container", async () => {
   return { server, client, path: `/${client.containerName}?restype=container&comp=lease` };
 });
 
-/** Expected codes of an operation that carries A's id, B's id and none, by state of A's lease. */
+/** Expected codes of an operation with A's id, B's id and none, by state of A's lease. */
 type Uses = Readonly<Record<string, readonly [withA: string, withB: string, without: string]>>;
 
 const MISMATCH = "LeaseIdMismatchWithContainerOperation";
@@ -72,7 +72,7 @@ for (const [name, method, query, uses] of OPERATIONS) {
   }
 }
 
-test("a container's lease does not guard its blobs, and a blob's lease not its container", async () => {
+test("a container's lease does not protect its blobs, nor a blob's lease its container", async () => {
   const container = await server.makeContainer();
   await container.getBlobLeaseClient(A).acquireLease(-1);
   const blob = container.getBlockBlobClient("blob");
@@ -101,7 +101,7 @@ test("leasing a container changes neither its ETag nor its Last-Modified", async
   }
 });
 
-test("lease headers that make no sense are refused by name", async () => {
+test("invalid lease headers are refused by name", async () => {
   const { containerName } = await server.makeContainer();
   const refused = async (headers: Record<string, string>) => {
     const path = `/${containerName}?restype=container&comp=lease`;

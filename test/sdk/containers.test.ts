@@ -17,7 +17,7 @@ interface Operation {
   readonly acceptsConditions: boolean;
 }
 
-/** The table of the mission, but for Create Container, which has tests of its own. */
+/** All container operations except Create Container, which has its own tests. */
 const OPERATIONS: readonly Operation[] = [
   operation("Get Container Properties", "GET", "", true, false),
   operation("Get Container Metadata", "GET", "&comp=metadata", true, false),
@@ -51,7 +51,7 @@ async function run(
   return rawRequest(server, { method, path, headers: { ...headers, ...conditions } });
 }
 
-/** Each of the four headers, as it holds and as it does not. */
+/** Makes each of the four condition headers, met and unmet. */
 function conditionsFor(etag: string, modified: Date) {
   const before = new Date(modified.getTime() - 60_000).toUTCString();
   const at = modified.toUTCString();
@@ -149,7 +149,7 @@ test("Create Container returns an ETag and ignores conditions", async () => {
   }
 });
 
-test("every update of a container gives it an ETag that was never there before", async () => {
+test("every update of a container gives it an ETag that was never used before", async () => {
   const container = await server.makeContainer();
   const seen = new Set([(await container.getProperties()).etag]);
   for (let round = 0; round < 10; round++) {
@@ -217,7 +217,7 @@ test("HEAD answers like GET, without a body", async () => {
   assert.deepEqual([missing.status, missing.code, missing.text], [404, "ContainerNotFound", ""]);
 });
 
-test("a deleted container's name is free at once, and nothing of the old one shows", async () => {
+test("a deleted container's name is free at once, and a new one inherits nothing", async () => {
   const container = await server.makeContainer();
   await container.setMetadata({ old: "yes" });
   for (let at = 0; at < 300; at++) await container.getBlockBlobClient(`blob${at}`).upload("x", 1);
@@ -235,7 +235,7 @@ test("a deleted container's name is free at once, and nothing of the old one sho
   assert.equal((await container.getBlockBlobClient("new").downloadToBuffer()).toString(), "new");
 });
 
-test("an operation on a container that is not there gets 404 ContainerNotFound", async () => {
+test("an operation on a missing container gets 404 ContainerNotFound", async () => {
   for (const { method, query, headers = {}, name } of OPERATIONS) {
     const answer = await rawRequest(server, { method, path: `/not-there?${query}`, headers });
     assert.deepEqual([answer.status, answer.code], [404, "ContainerNotFound"], name);
@@ -248,7 +248,7 @@ test("creating a container twice gets 409 ContainerAlreadyExists", async () => {
   assert.equal((await container.createIfNotExists()).succeeded, false);
 });
 
-test("a name that is too short or too long is told so in the service's words", async () => {
+test("a name that is too short or too long is refused in the service's words", async () => {
   for (const name of ["ab", "a".repeat(64)]) {
     const created = server.client().createContainer(name);
     await assert.rejects(created, ({ message }) =>
@@ -259,7 +259,7 @@ test("a name that is too short or too long is told so in the service's words", a
   }
 });
 
-test("a bad name of a container gets 400, whatever is asked of it", async () => {
+test("an invalid container name gets 400 in every operation", async () => {
   for (const [name, code] of [
     ["ab", "OutOfRangeInput"],
     ["a".repeat(64), "OutOfRangeInput"],
@@ -279,7 +279,7 @@ test("a bad name of a container gets 400, whatever is asked of it", async () => 
   }
 });
 
-test("the containers that the service gives a meaning can be created, other special ones not", async () => {
+test("$root, $logs and $web can be created, other names with $ cannot", async () => {
   const create = (name: string) =>
     rawRequest(server, { method: "PUT", path: `/${name}?restype=container` });
   for (const name of ["$root", "$web", "$logs"]) {
@@ -295,7 +295,7 @@ test("the containers that the service gives a meaning can be created, other spec
   assert.deepEqual([bare.status, bare.text], [200, "<x/>"]);
 });
 
-test("what a container cannot have yet is refused, not ignored", async () => {
+test("unsupported container features are refused, not ignored", async () => {
   for (const header of ["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"]) {
     const answer = await rawRequest(server, {
       method: "PUT",
@@ -307,7 +307,7 @@ test("what a container cannot have yet is refused, not ignored", async () => {
   }
 });
 
-test("metadata that makes no sense is refused, and nothing is created", async () => {
+test("invalid metadata is refused, and nothing is created", async () => {
   const path = `/container-${++count}?restype=container`;
   for (const [headers, code] of [
     [{ "x-ms-meta-": "no name" }, "EmptyMetadataKey"],

@@ -21,7 +21,7 @@ for (const [priority, hours] of [
   [undefined, 15],
   ["High", 1],
 ] as const) {
-  test(`a copy with priority ${priority} is out of the archive after ${hours} hours, the source stays`, async () => {
+  test(`a copy with priority ${priority} is rehydrated after ${hours} hours, the source stays archived`, async () => {
     const options = { tier: "Cool", ...(priority && { rehydratePriority: priority }) } as const;
     const done = await (await copy.beginCopyFromURL(source.url, options)).pollUntilDone();
     assert.equal(done.copyStatus, "success");
@@ -40,14 +40,14 @@ for (const [priority, hours] of [
   });
 }
 
-test("a copy on its way out of the archive can be hurried like any other", async () => {
+test("a copy that is being rehydrated can be sped up like any blob", async () => {
   await (await copy.beginCopyFromURL(source.url, { tier: "Hot" })).pollUntilDone();
   await copy.setAccessTier("Hot", { rehydratePriority: "High" });
   server.clock.advance(HOUR_MS);
   assert.equal((await copy.downloadToBuffer()).toString(), "text");
 });
 
-test("what is archived is copied to a tier that is online, and not onto an archived blob", async () => {
+test("an archived blob is copied to an online tier, and not onto an archived blob", async () => {
   await refused(copy.beginCopyFromURL(source.url), 409, "BlobArchived");
   await refused(copy.beginCopyFromURL(source.url, { tier: "Archive" }), 409, "BlobArchived");
   await refused(source.beginCopyFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
@@ -56,13 +56,13 @@ test("what is archived is copied to a tier that is online, and not onto an archi
   await refused(early, 409, "BlobBeingRehydrated");
 });
 
-test("whoever needs the bytes at once does not get them out of the archive", async () => {
+test("operations that need the bytes at once are refused on archived sources", async () => {
   await refused(copy.syncCopyFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
   await refused(copy.syncUploadFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
   await refused(copy.stageBlockFromURL("AAAA", source.url), 409, "BlobArchived");
 });
 
-test("a priority that is not needed does no harm", async () => {
+test("an unnecessary priority is accepted", async () => {
   const online = box.getBlockBlobClient("online");
   await online.upload("text", 4);
   const options = { tier: "Cool", rehydratePriority: "High" } as const;

@@ -85,20 +85,20 @@ function copy(more: Record<string, string>, account = OTHER_ACCOUNT): Promise<An
   });
 }
 
-test("a token for the target opens sources of the same account, and no others", async () => {
+test("a token for the target grants sources of the same account, and no others", async () => {
   assert.equal((await copy({}, server.account)).status, 202);
   const other = await copy({});
   assert.deepEqual([other.status, other.code], [401, "CannotVerifyCopySource"]);
 });
 
-test("a token for the source opens it", async () => {
+test("a token for the source grants it", async () => {
   const done = await copy({ "x-ms-copy-source-authorization": bearer() });
   assert.equal(done.status, 202);
   const { text } = await ask("GET", server.account, "/box/copy", AUTHORIZED);
   assert.equal(text, `of ${OTHER_ACCOUNT}`);
 });
 
-test("a token opens a source that is named as in the cloud, and a wrong one does not", async () => {
+test("a token grants a source with its cloud host name, and a wrong one does not", async () => {
   const source = {
     "x-ms-copy-source": `https://${OTHER_ACCOUNT}.blob.core.windows.net/box/source`,
   };
@@ -111,7 +111,7 @@ test("a token opens a source that is named as in the cloud, and a wrong one does
   assert.deepEqual([expired.status, expired.sourceCode], [401, "InvalidAuthenticationInfo"]);
 });
 
-test("a token that is not taken is the source's refusal, and anything else is no token", async () => {
+test("a refused token is reported as the source's refusal, and anything else is not a token", async () => {
   const expired = bearer({ exp: 1 });
   for (const account of [OTHER_ACCOUNT, server.account]) {
     const refused = await copy({ "x-ms-copy-source-authorization": expired }, account);

@@ -48,7 +48,7 @@ after(async () => {
 const SIZES = [0, 5, 100 * KIB];
 
 for (const size of SIZES) {
-  test(`a block blob of ${size} bytes becomes a file, which is changed without it`, async () => {
+  test(`a block blob of ${size} bytes becomes a file, which changes independently`, async () => {
     const bytes = randomBytes(size);
     const blob = box.getBlockBlobClient(`blob${size}`);
     await blob.upload(bytes, size, {
@@ -66,7 +66,7 @@ for (const size of SIZES) {
     assert.ok((await blob.downloadToBuffer()).equals(bytes));
   });
 
-  test(`a file of ${size} bytes becomes a block blob, which stays when the file is changed`, async () => {
+  test(`a file of ${size} bytes becomes a block blob, which stays when the file changes`, async () => {
     const bytes = randomBytes(size);
     const file = share.rootDirectoryClient.getFileClient(`file${size}`);
     await file.create(size, { metadata: { colour: "red" } });
@@ -82,7 +82,7 @@ for (const size of SIZES) {
   });
 }
 
-test("blobs of many blocks, and pages, become files", async () => {
+test("blobs of many blocks, and page blobs, become files", async () => {
   const blocks = box.getBlockBlobClient("blocks");
   const ids: string[] = [];
   const parts: Buffer[] = [];

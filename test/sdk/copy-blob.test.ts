@@ -25,7 +25,7 @@ async function start(
   return (await copy.beginCopyFromURL(url, more)).pollUntilDone();
 }
 
-test("a blob on this server is copied at once, and the blob and the list tell", async () => {
+test("a blob on this server is copied at once, and both the blob and the list show it", async () => {
   const done = await start();
   assert.equal(done.copyStatus, "success");
   const found = await copy.getProperties();
@@ -44,7 +44,7 @@ test("a blob on this server is copied at once, and the blob and the list tell", 
   for await (const blob of box.listBlobsFlat()) assert.equal(blob.properties.copyId, undefined);
 });
 
-test("a copy forgets that it is one when it is replaced or its properties are set", async () => {
+test("replacing a copy or setting its properties clears its copy status", async () => {
   const changes: [() => Promise<unknown>, boolean][] = [
     [() => copy.setMetadata({ a: "b" }), true],
     [() => copy.setHTTPHeaders({ blobContentType: "text/html" }), false],
@@ -58,7 +58,7 @@ test("a copy forgets that it is one when it is replaced or its properties are se
   }
 });
 
-test("pages are copied with their number and their gaps, and the two go their own ways", async () => {
+test("pages are copied with sequence number and gaps, and both blobs change independently", async () => {
   const pages = box.getPageBlobClient("pages");
   await pages.create(4_096, { blobSequenceNumber: 7 });
   await pages.uploadPages(Buffer.alloc(512, 1), 1_024, 512);
@@ -77,7 +77,7 @@ test("pages are copied with their number and their gaps, and the two go their ow
   assert.deepEqual(await pages.downloadToBuffer(0, 512), Buffer.alloc(512));
 });
 
-test("an append blob is copied with its blocks, takes more, and is sealed on demand", async () => {
+test("an append blob is copied with its blocks, accepts more, and is sealed on request", async () => {
   const log = box.getAppendBlobClient("log");
   await log.create();
   for (const text of ["one", "two"]) await log.appendBlock(text, 3);
@@ -105,7 +105,7 @@ test("a copy of a sealed blob is sealed unless the request says otherwise", asyn
   }
 });
 
-test("a blob of another type stays what it is", async () => {
+test("copying to a blob of another type is refused", async () => {
   await box.getPageBlobClient("copy").create(512);
   await refused(start(), 409, "InvalidBlobType");
   assert.equal((await copy.getProperties()).blobType, "PageBlob");
@@ -122,7 +122,7 @@ test("a blob can be copied onto itself, with other metadata", async () => {
   assert.deepEqual(await copy.downloadToBuffer(), bytes);
 });
 
-test("uncommitted blocks are no source, and end where something is copied to", async () => {
+test("uncommitted blocks cannot be copied, and a copy discards those of its target", async () => {
   const staged = box.getBlockBlobClient("staged");
   await staged.stageBlock("AAAA", "text", 4);
   await refused(start(staged.url), 404, "CannotVerifyCopySource");
@@ -146,7 +146,7 @@ test("committed blocks are copied as blocks", async () => {
   assert.equal((await source.downloadToBuffer()).toString(), "AAAABBBB");
 });
 
-test("a target with a lease that ends is refused, one without end takes the copy with its id", async () => {
+test("a target with a finite lease is refused, an infinite lease accepts the copy with its id", async () => {
   await copy.upload("old", 3);
   const lease = copy.getBlobLeaseClient();
   const { leaseId = "" } = await lease.acquireLease(15);
@@ -159,7 +159,7 @@ test("a target with a lease that ends is refused, one without end takes the copy
   assert.equal((await copy.getProperties()).leaseState, "leased");
 });
 
-test("conditions on the source and on the target are told apart", async () => {
+test("conditions on the source and on the target are separate", async () => {
   await copy.upload("old", 3);
   const stale = { ifMatch: '"0x8D000000000000"' };
   await refused(start(source.url, { sourceConditions: stale }), 412, "SourceConditionNotMet");
@@ -197,7 +197,7 @@ test("each of the four conditions on a source decides whether it is copied", asy
   }
 });
 
-test("what is no append blob is not sealed, and not copied as if it were", async () => {
+test("other blob types cannot be sealed by a copy", async () => {
   const pages = box.getPageBlobClient("pages");
   await pages.create(512);
   for (const { url } of [source, pages]) {
@@ -206,7 +206,7 @@ test("what is no append blob is not sealed, and not copied as if it were", async
   assert.equal(await copy.exists(), false);
 });
 
-test("clients from before 2012 copy within an account only", async () => {
+test("clients before version 2012-02-12 copy within an account only", async () => {
   const path = `/${box.containerName}/copy`;
   for (const source of [
     `/${OTHER_ACCOUNT}/box/source`,
@@ -219,7 +219,7 @@ test("clients from before 2012 copy within an account only", async () => {
   }
 });
 
-test("clients from before 2012 name sources by paths, and get a copy in one step", async () => {
+test("clients before version 2012-02-12 name sources by path, and copies finish at once", async () => {
   const path = `/${box.containerName}/copy`;
   const headers = {
     "x-ms-copy-source": `/${server.account}/${box.containerName}/source`,
@@ -234,7 +234,7 @@ test("clients from before 2012 name sources by paths, and get a copy in one step
   assert.deepEqual([now.status, now.code], [400, "InvalidHeaderValue"]);
 });
 
-test("there is nothing to abort once a copy is made", async () => {
+test("a finished copy cannot be aborted", async () => {
   const { copyId = "" } = await start();
   await refused(copy.abortCopyFromURL(copyId), 409, "NoPendingCopyOperation");
   await refused(source.abortCopyFromURL(copyId), 409, "NoPendingCopyOperation");

@@ -19,7 +19,7 @@ import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { ACCOUNT, CREDENTIAL, KEY, startServer } from "./server.ts";
 
-/** A source that is named as in the cloud, with an account of this server, is this server. */
+/** A source with the cloud host name of an account of this server is on this server. */
 
 const CLOUD = "core.windows.net";
 const SOURCE = `https://${ACCOUNT}.blob.${CLOUD}/box/source`;
@@ -33,7 +33,7 @@ const failures: string[] = [];
 
 before(async () => {
   const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  // Without names of accounts in hosts, which says nothing about the cloud's own.
+  // Turns off accounts in host names, which does not affect the cloud's own host names.
   const flags = ["--inMemoryPersistence", "--silent", "--disableProductStyleUrl"];
   const accounts = { AZURITE_ACCOUNTS: `${ACCOUNT}:${KEY};second:${KEY}` };
   const asked = readCommandLine([...ports, ...flags], accounts);
@@ -70,7 +70,7 @@ async function textOf(name: string): Promise<string> {
   return (await box.getBlobClient(name).downloadToBuffer()).toString("utf8");
 }
 
-test("Copy Blob and Copy From URL take it, at its primary and its secondary", async () => {
+test("Copy Blob and Copy From URL accept it, at its primary and its secondary", async () => {
   const secondary = SOURCE.replace(ACCOUNT, `${ACCOUNT}-secondary`);
   for (const [at, url] of [SOURCE, secondary, SOURCE.replace("https", "http")].entries()) {
     const copy = box.getBlockBlobClient(`copy${at}`);
@@ -84,7 +84,7 @@ test("Copy Blob and Copy From URL take it, at its primary and its secondary", as
   }
 });
 
-test("Put Blob, Put Block, Put Page and Append Block From URL take it", async () => {
+test("Put Blob, Put Block, Put Page and Append Block From URL accept it", async () => {
   await box.getBlockBlobClient("put").syncUploadFromURL(SOURCE);
   const blocks = box.getBlockBlobClient("blocks");
   await blocks.stageBlockFromURL("AAAA", SOURCE);
@@ -99,7 +99,7 @@ test("Put Blob, Put Block, Put Page and Append Block From URL take it", async ()
   assert.deepEqual(await pages.downloadToBuffer(), Buffer.alloc(512, 7));
 });
 
-test("an incremental copy takes a snapshot of it", async () => {
+test("an incremental copy accepts a snapshot of it", async () => {
   const { snapshot } = await box.getPageBlobClient("pages").createSnapshot();
   const copy = box.getPageBlobClient("incremental");
   await copy.startCopyIncremental(`${PAGES}?snapshot=${snapshot}`);
@@ -107,7 +107,7 @@ test("an incremental copy takes a snapshot of it", async () => {
   assert.equal(copyStatus, "success");
 });
 
-test("Copy File, Put Range From URL and copies between services take it", async () => {
+test("Copy File, Put Range From URL and copies between services accept it", async () => {
   const root = share.rootDirectoryClient;
   const copy = root.getFileClient("copy");
   assert.equal((await copy.startCopyFromURL(FILE)).copyStatus, "success");
@@ -123,7 +123,7 @@ test("Copy File, Put Range From URL and copies between services take it", async 
   assert.equal(await textOf("of-file"), "hello");
 });
 
-test("a rename takes it", async () => {
+test("a rename accepts it", async () => {
   const { origin } = new URL(share.url);
   const service = { url: `${origin}/${ACCOUNT}`, account: ACCOUNT };
   const root = share.rootDirectoryClient;
@@ -137,7 +137,7 @@ test("a rename takes it", async () => {
   assert.equal(await root.getFileClient("new").exists(), true);
 });
 
-test("another account's source needs a SAS, which is checked under that name", async () => {
+test("a source in another account needs a SAS, which is checked under that name", async () => {
   const url = new URL(box.url);
   const second = new BlobServiceClient(
     `${url.origin}/second`,
@@ -164,7 +164,7 @@ test("another account's source needs a SAS, which is checked under that name", a
   await refused(copy.syncCopyFromURL(forged), 403, "CannotVerifyCopySource");
 });
 
-test("accounts that are not ours, other ports and other services are no sources", async () => {
+test("unknown accounts, other ports and other services are refused as sources", async () => {
   const copy = box.getBlockBlobClient("none");
   for (const elsewhere of [
     `https://stranger.blob.${CLOUD}/box/source`,
@@ -177,10 +177,10 @@ test("accounts that are not ours, other ports and other services are no sources"
   await refused(copy.syncCopyFromURL(queue), 400, "InvalidHeaderValue");
 });
 
-test("an origin that the configuration lists by name is meant, even with our account in it", async () => {
+test("an origin listed in the configuration is contacted, even with our account in it", async () => {
   const pattern = `https://*.blob.${CLOUD}`;
   for (const [listed, expected] of [
-    // Tags of sources elsewhere are refused by name, before anybody is asked.
+    // Tags of sources elsewhere are refused by name, before the source is contacted.
     [new URL(SOURCE).origin, "UnsupportedHeader"],
     [pattern, "CannotVerifyCopySource"],
   ] as const) {

@@ -39,7 +39,7 @@ function fileAt(name: string): ShareFileClient {
   return share.rootDirectoryClient.getFileClient(name);
 }
 
-/** A file with everything that can be copied. */
+/** Creates a file with everything that can be copied. */
 async function newSource(bytes: Buffer = Buffer.from("hello")): Promise<ShareFileClient> {
   const file = fileAt(`source${++count}`);
   await file.create(bytes.length, {
@@ -66,7 +66,7 @@ function copyTo(
   });
 }
 
-test("a file is copied at once, with its metadata, headers and bytes, and keeps them", async () => {
+test("a file is copied at once, with its metadata, headers and bytes", async () => {
   const bytes = randomBytes(100_000);
   const source = await newSource(bytes);
   const copy = fileAt("copy-of-all");
@@ -86,7 +86,7 @@ test("a file is copied at once, with its metadata, headers and bytes, and keeps 
   assert.equal((await source.downloadToBuffer(0, 7)).toString(), "changed");
 });
 
-test("what is said with the copy replaces what the source has", async () => {
+test("values sent with the copy replace the source's", async () => {
   const source = await newSource();
   const copy = fileAt("copy-with-more");
   await copy.startCopyFromURL(source.url, { metadata: { size: "large" } });
@@ -94,7 +94,7 @@ test("what is said with the copy replaces what the source has", async () => {
   assert.deepEqual(metadata, { size: "large" });
 });
 
-test("attributes, times and permission come from the source if that is asked for", async () => {
+test("attributes, times and permission are taken from the source on request", async () => {
   const source = await newSource();
   const before = await source.getProperties();
   const taken = {
@@ -121,7 +121,7 @@ test("attributes, times and permission come from the source if that is asked for
   assert.equal(named.filePermissionKey, before.filePermissionKey);
 });
 
-test("a permission is taken along to another share", async () => {
+test("a permission is copied to another share", async () => {
   const source = await newSource();
   const other = server.client().getShareClient(`other${++count}`);
   await other.create();
@@ -135,7 +135,7 @@ test("a permission is taken along to another share", async () => {
   assert.equal(permission, SDDL);
 });
 
-test("the archive attribute is set if that is asked for", async () => {
+test("the archive attribute is set on request", async () => {
   const source = await newSource();
   const headers = { "x-ms-file-attributes": "source", "x-ms-file-copy-set-archive": "true" };
   assert.equal((await copyTo("copy-archived", source.url, headers)).status, 202);
@@ -143,7 +143,7 @@ test("the archive attribute is set if that is asked for", async () => {
   assert.equal(fileAttributes, "Hidden | Archive");
 });
 
-test("a read-only file is overwritten only if that is asked for", async () => {
+test("a read-only file is overwritten only on request", async () => {
   const source = await newSource();
   const answer = await copyTo("copy-fixed", source.url, { "x-ms-file-attributes": "ReadOnly" });
   assert.equal(answer.status, 202);
@@ -155,7 +155,7 @@ test("a read-only file is overwritten only if that is asked for", async () => {
   assert.equal(forced.status, 202);
 });
 
-test("a copy is made of the share as it is, or as a snapshot shows it", async () => {
+test("a file is copied from the share or from a snapshot of it", async () => {
   const source = await newSource(Buffer.from("old!!"));
   const { snapshot } = await share.createSnapshot();
   await source.uploadRange("new!!", 0, 5);
@@ -165,7 +165,7 @@ test("a copy is made of the share as it is, or as a snapshot shows it", async ()
   assert.equal((await fileAt("copy-new").downloadToBuffer()).toString(), "new!!");
 });
 
-test("handles that do not share stand in the way of a copy, at both ends", async () => {
+test("handles that do not share block a copy, at both ends", async () => {
   const handles = new Handles(server, "share");
   const source = await newSource();
   const held = await handles.open(source.name, { access: READ, share: 0 });
@@ -181,7 +181,7 @@ test("handles that do not share stand in the way of a copy, at both ends", async
   assert.equal((await copyTo("copy-held", source.url)).status, 202);
 });
 
-test("the lease of a file that is overwritten must be named, that of the source not", async () => {
+test("overwriting a leased file requires its lease id, the source's lease does not matter", async () => {
   const id = "aaaaaaaa-0000-4000-8000-000000000001";
   const source = await newSource();
   await source.getShareLeaseClient(id).acquireLease();
@@ -194,7 +194,7 @@ test("the lease of a file that is overwritten must be named, that of the source 
   assert.equal((await copy.getProperties()).leaseState, "leased");
 });
 
-test("a copy from elsewhere is pending until its bytes are here, and nobody writes meanwhile", async () => {
+test("a copy from elsewhere is pending until its bytes have arrived, and blocks writers", async () => {
   elsewhere.bytes = randomBytes(2 * MIB);
   elsewhere.hold(MIB);
   const held = elsewhere.held();
@@ -215,7 +215,7 @@ test("a copy from elsewhere is pending until its bytes are here, and nobody writ
   elsewhere.holdsAt = null;
 });
 
-test("a copy that is aborted leaves a file of no bytes, and can be aborted once", async () => {
+test("an aborted copy leaves an empty file, and can be aborted once", async () => {
   elsewhere.bytes = randomBytes(2 * MIB);
   elsewhere.hold(MIB);
   const held = elsewhere.held();
@@ -234,7 +234,7 @@ test("a copy that is aborted leaves a file of no bytes, and can be aborted once"
   await copy.create(3);
 });
 
-test("what makes no sense of a copy is refused by name", async () => {
+test("invalid copy requests are refused by name", async () => {
   const source = await newSource();
   const asked = async (headers: Record<string, string>, url = source.url) => {
     const { status, code } = await copyTo("copy-wrong", url, headers);

@@ -28,7 +28,7 @@ async function close(): Promise<void> {
   assert.deepEqual(server.failures, []);
 }
 
-/** Begins a copy and returns its id, without asking how it goes on. */
+/** Starts a copy and returns its id, without polling. */
 async function begin(more: Record<string, string> = {}): Promise<string> {
   const answer = await rawRequest(server, {
     method: "PUT",
@@ -46,7 +46,7 @@ async function ended() {
   }
 }
 
-test("a copy is pending until its bytes are here, and then has all of them at once", async (t) => {
+test("a copy is pending until its bytes have arrived, then has all of them at once", async (t) => {
   t.after(close);
   elsewhere.bytes = randomBytes(12 * MIB);
   elsewhere.headers["x-ms-meta-colour"] = "green";
@@ -74,7 +74,7 @@ test("a copy is pending until its bytes are here, and then has all of them at on
   assert.equal(elsewhere.asked[1]?.headers.authorization, undefined);
 });
 
-test("while a copy is pending nobody else writes there, and everybody may look", async (t) => {
+test("a pending copy blocks writers, but not readers", async (t) => {
   t.after(close);
   elsewhere.hold(0);
   await copy.upload("old", 3);
@@ -133,7 +133,7 @@ test("an aborted copy leaves an empty blob with its new metadata", async (t) => 
   }
 });
 
-test("to abort a copy takes no conditions, and returns no ETag", async (t) => {
+test("aborting a copy ignores conditions and returns no ETag", async (t) => {
   t.after(close);
   for (const [name, value] of [
     ["if-match", '"0x8D0000000000000"'],
@@ -153,7 +153,7 @@ test("to abort a copy takes no conditions, and returns no ETag", async (t) => {
   }
 });
 
-test("a lease on the target is needed to copy there and to abort", async (t) => {
+test("copying to a leased target, and aborting, requires the lease id", async (t) => {
   t.after(close);
   await copy.upload("old", 3);
   const { leaseId = "" } = await copy.getBlobLeaseClient().acquireLease(-1);
@@ -164,7 +164,7 @@ test("a lease on the target is needed to copy there and to abort", async (t) => 
   assert.equal((await copy.getProperties()).leaseState, "leased");
 });
 
-test("pages and appended blocks from elsewhere become what they were", async (t) => {
+test("page blobs and append blobs from elsewhere keep their type", async (t) => {
   t.after(close);
   elsewhere.bytes = randomBytes(1_024);
   elsewhere.headers["x-ms-blob-type"] = "PageBlob";
@@ -187,7 +187,7 @@ const READING = '"Copy failed when reading the source."';
 
 for (const ignoresMatch of [false, true]) {
   const server = ignoresMatch ? ", even if its server does not care for versions" : "";
-  test(`a source that changes before its bytes are here fails the copy${server}`, async (t) => {
+  test(`a source that changes before its bytes have arrived fails the copy${server}`, async (t) => {
     t.after(close);
     elsewhere.ignoresMatch = ignoresMatch;
     elsewhere.hold(0);
@@ -203,7 +203,7 @@ for (const ignoresMatch of [false, true]) {
   });
 }
 
-test("a copy that failed says why in words that clients know", async (t) => {
+test("a failed copy gives a reason that clients understand", async (t) => {
   t.after(close);
   elsewhere.hold(0);
   const held = elsewhere.held();
@@ -215,7 +215,7 @@ test("a copy that failed says why in words that clients know", async (t) => {
   assert.equal((await ended()).copyStatusDescription, `404 BlobNotFound ${READING}`);
 });
 
-test("metadata of a source keeps the case of its names, and must be what a blob can have", async (t) => {
+test("metadata of a source keeps the case of its names, and must be valid for a blob", async (t) => {
   t.after(close);
   elsewhere.headers["X-Ms-Meta-TwoWords"] = "green";
   await begin();
@@ -246,7 +246,7 @@ test("a source that ends early fails the copy, and none of it shows", async (t) 
   assert.deepEqual([found.copyStatus, found.contentLength], ["failed", 0]);
 });
 
-test("every operation that takes a URL takes bytes from elsewhere", async (t) => {
+test("every operation with a source URL accepts sources elsewhere", async (t) => {
   t.after(close);
   const url = `${elsewhere.origin}/object`;
   elsewhere.bytes = randomBytes(2_048);
@@ -292,12 +292,12 @@ test("a token is not sent over plain http to another machine", async (t) => {
   const sourceAuthorization = { scheme: "Bearer", value: "secret" };
   const asked = target.syncCopyFromURL(`${far}/object`, { sourceAuthorization });
   const error = await refused(asked, 400, "InvalidHeaderValue");
-  const told = error.response?.bodyAsText ?? "";
-  assert.match(told, /x-ms-copy-source-authorization.*with https/s);
-  assert.doesNotMatch(told, /secret/);
+  const body = error.response?.bodyAsText ?? "";
+  assert.match(body, /x-ms-copy-source-authorization.*with https/s);
+  assert.doesNotMatch(body, /secret/);
 });
 
-test("what a source's server refuses is told, and where it points nobody goes", async (t) => {
+test("a refusal of the source's server is reported, and redirects are not followed", async (t) => {
   t.after(close);
   const trap = await TestSource.start();
   t.after(() => trap.close());
@@ -321,7 +321,7 @@ test("what a source's server refuses is told, and where it points nobody goes", 
   assert.deepEqual(trap.asked, []);
 });
 
-test("who may not write to the target has nobody asked anything", async (t) => {
+test("write permission is checked before the source server is contacted", async (t) => {
   t.after(close);
   const stale = { ifMatch: '"0x8D000000000000"' };
   const url = `${elsewhere.origin}/object`;

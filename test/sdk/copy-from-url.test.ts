@@ -44,7 +44,7 @@ async function textOf(blob: BlockBlobClient): Promise<string> {
   return (await blob.downloadToBuffer()).toString();
 }
 
-/** The same server by another account. */
+/** Makes a container of another account on the same server. */
 async function otherBox(): Promise<ContainerClient> {
   const url = server.url.replace(server.account, OTHER_ACCOUNT);
   const credential = new StorageSharedKeyCredential(OTHER_ACCOUNT, KEY);
@@ -54,7 +54,7 @@ async function otherBox(): Promise<ContainerClient> {
   return container;
 }
 
-test("a copy has the source's bytes, properties and metadata, and says so at once", async () => {
+test("a copy has the source's bytes, properties and metadata, and is complete at once", async () => {
   const copy = box.getBlockBlobClient("copy");
   const done = await copy.syncCopyFromURL(source.url);
   assert.equal(done.copyStatus, "success");
@@ -70,13 +70,13 @@ test("a copy has the source's bytes, properties and metadata, and says so at onc
   assert.equal(found.etag, done.etag);
 });
 
-test("metadata that comes with a copy replaces the source's", async () => {
+test("metadata sent with a copy replaces the source's", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.syncCopyFromURL(source.url, { metadata: { size: "small" } });
   assert.deepEqual((await copy.getProperties()).metadata, { size: "small" });
 });
 
-test("a copy is its own blob: what happens to the source does not show", async () => {
+test("a copy is independent: later changes to the source do not show", async () => {
   const bytes = randomBytes(300_000);
   await source.uploadData(bytes);
   const copy = box.getBlockBlobClient("copy");
@@ -86,13 +86,13 @@ test("a copy is its own blob: what happens to the source does not show", async (
   assert.deepEqual(await copy.downloadToBuffer(), bytes);
 });
 
-test("what opened the source is not told to those who look at the copy", async () => {
+test("the copy does not reveal the credentials for its source", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.syncCopyFromURL(`${source.url}?${sasOf("r")}`);
   assert.equal((await copy.getProperties()).copySource, source.url);
 });
 
-test("the owner of another account needs a SAS, public access or nothing is copied", async () => {
+test("the owner of another account needs a SAS or public access to copy", async () => {
   const other = await otherBox();
   const copy = other.getBlockBlobClient("copy");
   const noSas = await refused(copy.syncCopyFromURL(source.url), 401, "CannotVerifyCopySource");
@@ -113,7 +113,7 @@ test("the owner of another account needs a SAS, public access or nothing is copi
   await other.getBlockBlobClient("open").syncCopyFromURL(source.url);
 });
 
-test("a SAS for the target does not open the source", async () => {
+test("a SAS for the target does not grant the source", async () => {
   const target = box.getBlockBlobClient("copy");
   const { status, code } = await rawRequest(server, {
     method: "PUT",
@@ -125,7 +125,7 @@ test("a SAS for the target does not open the source", async () => {
   assert.equal(await target.exists(), false);
 });
 
-test("a source that is not there is a 404, and no account of ours a 401", async () => {
+test("a missing source gets 404, and an unknown account 401", async () => {
   const copy = box.getBlockBlobClient("copy");
   const missing = await refused(
     copy.syncCopyFromURL(box.getBlobClient("missing").url),
@@ -148,7 +148,7 @@ test("a source elsewhere is refused with the setting that would permit it", asyn
   }
 });
 
-test("what is no URL of a blob is refused", async () => {
+test("a URL that names no blob is refused", async () => {
   const copy = box.getBlockBlobClient("copy");
   for (const url of [
     "blob",
@@ -179,7 +179,7 @@ test("host style and path style name the same source", async () => {
   assert.equal(await textOf(copy), "hello");
 });
 
-test("names with slashes, spaces and other letters are copied as they are", async () => {
+test("names with slashes, spaces and non-ASCII letters are copied unchanged", async () => {
   for (const name of ["a//b/", "ein Käse", "100%", "q?x", "a+b"]) {
     const odd = box.getBlockBlobClient(name);
     await odd.upload(name, Buffer.byteLength(name));
@@ -190,7 +190,7 @@ test("names with slashes, spaces and other letters are copied as they are", asyn
   }
 });
 
-test("conditions on the source and on the target say whose they are", async () => {
+test("refusals tell source conditions from target conditions", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.upload("old", 3);
   const { etag: sourceEtag = "", lastModified } = await source.getProperties();
@@ -220,7 +220,7 @@ test("conditions on the source and on the target say whose they are", async () =
   assert.equal(await textOf(copy), "hello");
 });
 
-test("a leased target takes a copy from who has the lease", async () => {
+test("copying to a leased target requires the lease id", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.upload("old", 3);
   const { leaseId = "" } = await copy.getBlobLeaseClient().acquireLease(15);
@@ -239,7 +239,7 @@ test("a digest of the source is checked", async () => {
   assert.equal(await textOf(copy), "hello");
 });
 
-test("only block blobs are copied so, and only onto block blobs", async () => {
+test("Copy Blob From URL accepts block blobs only, at both ends", async () => {
   const pages = box.getPageBlobClient("pages");
   await pages.create(512);
   const copy = box.getBlockBlobClient("copy");
@@ -247,7 +247,7 @@ test("only block blobs are copied so, and only onto block blobs", async () => {
   await refused(pages.syncCopyFromURL(source.url), 409, "InvalidBlobType");
 });
 
-test("what is too large for one step is a conflict, and goes with Copy Blob", async () => {
+test("a source too large for one step is a conflict, and Copy Blob accepts it", async () => {
   const pages = box.getPageBlobClient("pages");
   const large = box.getBlockBlobClient("large");
   const copy = box.getBlockBlobClient("copy");
@@ -264,7 +264,7 @@ test("what is too large for one step is a conflict, and goes with Copy Blob", as
   assert.equal((await copy.getProperties()).contentLength, 256 * MIB + 512);
 });
 
-test("Put Blob From URL makes a block blob of any blob, with its properties", async () => {
+test("Put Blob From URL makes a block blob from any blob, with its properties", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.syncUploadFromURL(source.url);
   const found = await copy.getProperties();
@@ -285,7 +285,7 @@ test("Put Blob From URL makes a block blob of any blob, with its properties", as
   assert.deepEqual([made.blobType, made.metadata], ["BlockBlob", { colour: "red" }]);
 });
 
-test("Put Blob From URL takes the properties it is given, or none of the source's", async () => {
+test("Put Blob From URL takes the properties it is sent, or none of the source's", async () => {
   const copy = box.getBlockBlobClient("copy");
   await copy.syncUploadFromURL(source.url, { blobHTTPHeaders: { blobContentType: "text/html" } });
   let found = await copy.getProperties();

@@ -26,7 +26,7 @@ async function snapshotWith(byte: number, at: number): Promise<string> {
   return (await disk.createSnapshot()).snapshot ?? "";
 }
 
-test("a copy follows its source from snapshot to snapshot, and has one of each", async () => {
+test("a copy follows its source from snapshot to snapshot, and has a snapshot of each", async () => {
   const snapshots: PageBlobClient[] = [];
   for (const [byte, at] of [
     [1, 0],
@@ -54,7 +54,7 @@ test("a copy follows its source from snapshot to snapshot, and has one of each",
   assert.equal(listed.at(-1)?.destinationSnapshot, destinationSnapshot);
 });
 
-test("the copy itself is neither read nor written, but can be deleted", async () => {
+test("the copy itself can be neither read nor written, but deleted", async () => {
   await startCopy(copy, disk, await snapshotWith(1, 0));
   const code = "OperationNotAllowedOnIncrementalCopyBlob";
   for (const use of [
@@ -75,7 +75,7 @@ test("the copy itself is neither read nor written, but can be deleted", async ()
   await copy.delete({ deleteSnapshots: "include" });
 });
 
-test("the copy has tags: they stay from snapshot to snapshot, and a copy can depend on them", async () => {
+test("tags of the copy stay from snapshot to snapshot, and can be conditions", async () => {
   await startCopy(copy, disk, await snapshotWith(1, 0));
   await copy.setTags({ state: "done" });
   const next = await snapshotWith(2, 0);
@@ -86,7 +86,7 @@ test("the copy has tags: they stay from snapshot to snapshot, and a copy can dep
   assert.deepEqual((await copy.getTags()).tags, { state: "done" });
 });
 
-test("a snapshot of the copy is read like any other, and compared with the one before", async () => {
+test("a snapshot of the copy is read like any other, and compared with the previous one", async () => {
   const made: string[] = [];
   for (const at of [0, 512]) {
     await startCopy(copy, disk, await snapshotWith(1, at));
@@ -105,10 +105,10 @@ test("a source that was created anew is not followed", async () => {
   await refused(startCopy(copy, disk, await snapshotWith(2, 0)), 409, "BlobOverwritten");
 });
 
-test("a source is the same however its URL spells it", async () => {
+test("a source is recognized in every form of its URL", async () => {
   const { port } = new URL(server.url);
   const path = `${box.containerName}/disk`;
-  for (const [at, spelled] of [
+  for (const [at, url] of [
     `${server.url}/${path}?snapshot=`,
     `${server.url}/${path}?Snapshot=`,
     `${server.url}/${box.containerName}/%64isk?SNAPSHOT=`,
@@ -119,13 +119,13 @@ test("a source is the same however its URL spells it", async () => {
     const { status, code } = await rawRequest(server, {
       method: "PUT",
       path: `/${box.containerName}/copy?comp=incrementalcopy`,
-      headers: { "x-ms-copy-source": spelled + snapshot },
+      headers: { "x-ms-copy-source": url + snapshot },
     });
-    assert.deepEqual([status, code], [202, ""], spelled);
+    assert.deepEqual([status, code], [202, ""], url);
   }
 });
 
-test("what is no blob of this server is not followed", async () => {
+test("a source that is not a blob of this server is not followed", async () => {
   const snapshot = await snapshotWith(1, 0);
   const query = `?snapshot=${snapshot}`;
   for (const url of [
@@ -136,7 +136,7 @@ test("what is no blob of this server is not followed", async () => {
   }
 });
 
-test("a lease that is named must be there", async () => {
+test("a lease id that is sent is checked", async () => {
   const { url } = disk.withSnapshot(await snapshotWith(1, 0));
   const { status, code } = await rawRequest(server, {
     method: "PUT",
@@ -146,7 +146,7 @@ test("a lease that is named must be there", async () => {
   assert.deepEqual([status, code], [412, "LeaseNotPresentWithBlobOperation"]);
 });
 
-test("only snapshots of one page blob follow each other, forward in time", async () => {
+test("only snapshots of one page blob are accepted, in order of time", async () => {
   const first = await snapshotWith(1, 0);
   const second = await snapshotWith(2, 0);
   await startCopy(copy, disk, second);

@@ -23,7 +23,7 @@ async function textOf(client: BlockBlobClient): Promise<string> {
   return (await client.downloadToBuffer()).toString();
 }
 
-test("a snapshot is copied to another blob, and over its own to bring it back", async () => {
+test("a snapshot is copied to another blob, and over its own blob to restore it", async () => {
   await blob.upload("old", 3, { metadata: { age: "old" } });
   const { snapshot = "" } = await blob.createSnapshot();
   await blob.upload("new", 3);
@@ -51,7 +51,7 @@ test("a version is copied over the current one, which stays as a version", async
   assert.equal(versions.length, 3);
 });
 
-test("every operation that takes a URL takes a snapshot or a version", async () => {
+test("every operation with a source URL accepts a snapshot or a version", async () => {
   const { versionId = "" } = await blob.upload("0123456789", 10);
   const { snapshot = "" } = await blob.createSnapshot();
   await blob.upload("new", 3);
@@ -68,7 +68,7 @@ test("every operation that takes a URL takes a snapshot or a version", async () 
   assert.equal((await log.downloadToBuffer()).toString(), "5678956789");
 });
 
-test("a snapshot that is not there, or malformed, is the source's refusal", async () => {
+test("a missing or malformed snapshot is reported as the source's refusal", async () => {
   await blob.upload("text", 4);
   const missing = blob.withSnapshot("2020-01-01T00:00:00.0000000Z").url;
   await refused(copy.syncCopyFromURL(missing), 404, "CannotVerifyCopySource");
@@ -76,7 +76,7 @@ test("a snapshot that is not there, or malformed, is the source's refusal", asyn
   await refused(copy.syncCopyFromURL(wrong), 400, "CannotVerifyCopySource");
 });
 
-test("what a copy replaces stays as a version", async () => {
+test("a blob replaced by a copy stays as a version", async () => {
   await blob.upload("text", 4);
   const { versionId = "" } = await copy.upload("old", 3);
   for (const write of [

@@ -26,7 +26,7 @@ async function tagsOf(blob: BlockBlobClient): Promise<Record<string, string>> {
   return (await blob.getTags()).tags;
 }
 
-test("a copy has the tags it is given, or the source's on demand, or none", async () => {
+test("a copy has the tags it is sent, or the source's on request, or none", async () => {
   for (const write of [
     (more: object) => copy.syncCopyFromURL(source.url, more),
     (more: object) => copy.syncUploadFromURL(source.url, more),
@@ -46,7 +46,7 @@ test("a copy has the tags it is given, or the source's on demand, or none", asyn
   assert.deepEqual(found, ["copy"]);
 });
 
-test("tags of the source and of the target are conditions, each by its own name", async () => {
+test("conditions on tags of the source and of the target have separate headers", async () => {
   await copy.upload("old", 3, { tags: { colour: "red" } });
   const path = `/${box.containerName}/copy`;
   const ask = (headers: Record<string, string>) =>
@@ -65,7 +65,7 @@ test("tags of the source and of the target are conditions, each by its own name"
   assert.deepEqual([malformed.status, malformed.code], [400, "InvalidHeaderValue"]);
 });
 
-test("tags are copied with the permission to read them there and to set them here", async () => {
+test("copying tags requires permission to read them there and to set them here", async () => {
   const sas = (blobName: string, letters: string) =>
     generateBlobSASQueryParameters(
       {
@@ -99,7 +99,7 @@ test("tags are copied with the permission to read them there and to set them her
   }
 });
 
-test("a copy is in the tier it is given, or in that of the blob that it replaces", async () => {
+test("a copy has the tier it is sent, or that of the blob it replaces", async () => {
   await copy.syncCopyFromURL(source.url, { tier: "Cool" });
   assert.equal((await copy.getProperties()).accessTier, "Cool");
   await (await copy.beginCopyFromURL(source.url, { tier: "Cold" })).pollUntilDone();

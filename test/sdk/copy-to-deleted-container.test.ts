@@ -5,7 +5,7 @@ import { readPendingCopies } from "../../src/service/blob/records.ts";
 import { startServer } from "./server.ts";
 import { TestSource } from "./test-source.ts";
 
-test("a copy that ends while its container is deleted has ended when that is restored", async (t) => {
+test("a copy that ends while its container is deleted has ended once that is restored", async (t) => {
   const elsewhere = await TestSource.start();
   const blob = { versioning: false, containerRetentionDays: 7 };
   const server = await startServer({ copyFrom: [elsewhere.origin], blob });

@@ -43,7 +43,7 @@ async function versionOf(name: string): Promise<string> {
   return found.at(-1)?.version ?? assert.fail(`${name} was not deleted`);
 }
 
-test("a deleted container is gone, is listed if asked for, and comes back with all it held", async () => {
+test("a deleted container is gone, is listed on request, and is restored with its contents", async () => {
   const container = client.getContainerClient("box");
   await container.create({ metadata: { colour: "blue" } });
   const blob = container.getBlockBlobClient("blob");
@@ -72,7 +72,7 @@ test("a deleted container is gone, is listed if asked for, and comes back with a
   );
 });
 
-test("a name can be used again at once, and then keeps the old container from coming back", async () => {
+test("a name can be reused at once, which blocks restoring the old container", async () => {
   const container = client.getContainerClient("box");
   await container.create();
   await container.getBlockBlobClient("old").upload("old", 3);
@@ -85,7 +85,7 @@ test("a name can be used again at once, and then keeps the old container from co
   assert.equal((await container.getBlobClient("old").downloadToBuffer()).toString(), "old");
 });
 
-test("many deleted containers of one name are told apart, whatever the size of pages", async () => {
+test("deleted containers of one name are listed separately, at any page size", async () => {
   for (const name of ["aaa", "bbb", "bbb-c"]) {
     const container = client.getContainerClient(name);
     for (let at = 0; at < 3; at++) {
@@ -118,7 +118,7 @@ test("many deleted containers of one name are told apart, whatever the size of p
   assert.equal((await list({ includeDeleted: true, prefix: "bbb-" })).length, 4);
 });
 
-test("after its time a deleted container is gone, and so is the space of what it held", async () => {
+test("after its retention a deleted container is gone, and its space is freed", async () => {
   const container = client.getContainerClient("box");
   await container.create();
   await container.getBlockBlobClient("blob").upload("x".repeat(100_000), 100_000);
@@ -131,7 +131,7 @@ test("after its time a deleted container is gone, and so is the space of what it
   await refused(client.undeleteContainer("box", version), 404, "ContainerNotFound");
 });
 
-test("a leased container is deleted by who has the lease, and comes back without it", async () => {
+test("deleting a leased container requires the lease id, and it is restored without the lease", async () => {
   const container = client.getContainerClient("box");
   await container.create();
   const lease = container.getBlobLeaseClient();
@@ -142,7 +142,7 @@ test("a leased container is deleted by who has the lease, and comes back without
   assert.equal((await container.getProperties()).leaseState, "available");
 });
 
-test("a container is restored with the letter w of an account SAS", async () => {
+test("restoring a container requires the letter w of an account SAS", async () => {
   await client.getContainerClient("box").create();
   await client.getContainerClient("box").delete();
   const headers = {
@@ -167,7 +167,7 @@ test("a container is restored with the letter w of an account SAS", async () => 
   assert.equal(await ask("w", "c"), 201);
 });
 
-test("a restoration that names nothing that was deleted is refused", async () => {
+test("restoring a container that was not deleted is refused", async () => {
   const container = client.getContainerClient("box");
   await container.create();
   await container.delete();

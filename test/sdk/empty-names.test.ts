@@ -8,7 +8,7 @@ import { forThisFile, startServer } from "./server.ts";
 const server = await forThisFile(startServer());
 const MISSING = [400, "MissingRequiredQueryParameter"] as const;
 
-test("what is asked of a blob without a name is refused, and its container untouched", async () => {
+test("operations on a blob without a name are refused, and its container is unchanged", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("kept").upload("text", 4);
   const { etag } = await box.getProperties();
@@ -31,7 +31,7 @@ test("what is asked of a blob without a name is refused, and its container untou
   assert.equal((await box.getBlobClient("kept").downloadToBuffer()).toString(), "text");
 });
 
-test("a blob without a name does not make a container", async () => {
+test("a blob without a name does not create a container", async () => {
   const box = server.client().getContainerClient("none-yet");
   await refused(box.getBlockBlobClient("").upload("text", 4), ...MISSING);
   assert.equal(await box.exists(), false);
@@ -57,7 +57,7 @@ for (const route of Object.keys(BLOB_ROUTES.container)) {
     }
     const blob = await ask(`/${name}/blob?${query}&restype=container`);
     assert.deepEqual(blob, [400, "InvalidUri"]);
-    // Whatever comes of it, it is the same with and without a slash.
+    // Whatever the result, it is the same with and without a slash.
     const { containerName: other } = await server.makeContainer();
     const plain = await ask(`/${name}?${query}&restype=container`);
     assert.deepEqual(await ask(`/${other}/?${query}&restype=Container`), plain);

@@ -24,13 +24,13 @@ async function code(asked: RawAsked): Promise<string> {
 const put = (path: string, headers: Record<string, string> = {}, body?: string) =>
   code({ method: "PUT", path, headers, ...(body !== undefined && { body }) });
 
-/** What is in a directory, to see that nothing was left behind. */
+/** Counts the entries of a directory, to check that nothing was left behind. */
 async function listed(path: string): Promise<number> {
   const { text } = await rawRequest(server, { path: `${path}?restype=directory&comp=list` });
   return text.split("<Name").length - 1;
 }
 
-test("names that no file can have are refused, and nothing is created", async () => {
+test("invalid file names are refused, and nothing is created", async () => {
   const { name: share } = await server.newShare();
   for (const name of [
     ...["CON", "con", "PRN", "aux", "NUL", "CLOCK$", "COM1", "lpt9"],
@@ -45,7 +45,7 @@ test("names that no file can have are refused, and nothing is created", async ()
   assert.equal(await listed(`/${share}`), 0);
 });
 
-test("paths and their parts have a length, and a depth", async () => {
+test("the length of paths and names, and the depth of paths, are limited", async () => {
   const { name: share } = await server.newShare();
   const invalid = "400 InvalidFileOrDirectoryPathName";
   assert.equal(await put(`/${share}/${"a".repeat(256)}`, FILE), invalid);
@@ -56,7 +56,7 @@ test("paths and their parts have a length, and a depth", async () => {
   assert.equal(await put(`/${share}/${long}`, FILE), invalid);
 });
 
-test("dots at the end of names count only if the client says so", async () => {
+test("trailing dots of names count only if the client says so", async () => {
   const { name: share } = await server.newShare();
   assert.equal(await put(`/${share}/name...`, FILE), "201");
   assert.equal(await put(`/${share}/dir.?restype=directory`), "201");
@@ -73,7 +73,7 @@ test("dots at the end of names count only if the client says so", async () => {
   assert.equal(await put(`/${share}/x`, { ...FILE, ...wrong }), "400 InvalidHeaderValue");
 });
 
-test("a digest of no bytes is checked as well", async () => {
+test("a digest of an empty body is checked as well", async () => {
   const share = await server.newShare();
   const create = async (md5: string) => {
     const headers = { "x-ms-type": "file", "x-ms-content-length": "5", "content-md5": md5 };
@@ -83,7 +83,7 @@ test("a digest of no bytes is checked as well", async () => {
   assert.equal(await create("1B2M2Y8AsgTpgAmY7PhCfg=="), "");
 });
 
-test("Create File needs its type and length, within bounds", async () => {
+test("Create File requires its type and length, within bounds", async () => {
   const { name: share } = await server.newShare();
   const path = `/${share}/file`;
   assert.equal(await put(path), "400 MissingRequiredHeader");
@@ -96,7 +96,7 @@ test("Create File needs its type and length, within bounds", async () => {
   assert.equal(await listed(`/${share}`), 0);
 });
 
-test("attributes, times and permissions that are none are refused by name", async () => {
+test("invalid attributes, times and permissions are refused by name", async () => {
   const { name: share } = await server.newShare();
   const path = `/${share}/file`;
   for (const [header, value, expected] of [
@@ -122,7 +122,7 @@ test("attributes, times and permissions that are none are refused by name", asyn
   assert.equal(await listed(`/${share}`), 0);
 });
 
-test("Put Range needs a range with both ends, within the file, as long as the body", async () => {
+test("Put Range requires a range with both ends, within the file, as long as the body", async () => {
   const { name: share } = await server.newShare();
   await put(`/${share}/file`, FILE);
   const write = (range: string | null, body: string | undefined, more = {}) =>
@@ -160,7 +160,7 @@ test("Put Range needs a range with both ends, within the file, as long as the bo
   assert.equal(await write("bytes=0-4194304", large), "413 RequestBodyTooLarge");
 });
 
-test("what does not exist is not found, level by level", async () => {
+test("missing shares, directories and files have their own errors", async () => {
   const { name: share } = await server.newShare();
   const get = (path: string) => code({ path });
   assert.equal(await get("/no-such-share?restype=share"), "404 ShareNotFound");
@@ -173,7 +173,7 @@ test("what does not exist is not found, level by level", async () => {
   assert.equal(await get(`/${share}/file?restype=directory`), "409 ResourceTypeMismatch");
 });
 
-test("operations that there are not are refused", async () => {
+test("unknown operations are refused", async () => {
   const { name: share } = await server.newShare();
   assert.equal(await code({ path: `/${share}` }), "400 MissingRequiredQueryParameter");
   assert.equal(await code({ path: `/${share}?restype=box` }), "400 InvalidQueryParameterValue");
@@ -189,7 +189,7 @@ test("operations that there are not are refused", async () => {
   assert.equal(await code(root), "400 InvalidUri");
 });
 
-test("links are refused as what they are: for NFS", async () => {
+test("links are refused with the reason that they need NFS", async () => {
   const { name: share } = await server.newShare();
   for (const [method, restype] of [
     ["PUT", "symboliclink"],
@@ -209,7 +209,7 @@ test("links are refused as what they are: for NFS", async () => {
   }
 });
 
-test("checksums of ranges are for ranges of up to 4 MiB, and MD5 only", async () => {
+test("checksums of ranges are limited to 4 MiB, and to MD5", async () => {
   const { name: share } = await server.newShare();
   await put(`/${share}/file`, { ...FILE, "x-ms-content-length": "8388608" });
   const get = (headers: Record<string, string>) => code({ path: `/${share}/file`, headers });

@@ -26,7 +26,7 @@ await createShare(server.context, {
 const ask = (method: string, path: string, headers = {}, body = "") =>
   askSecurely(server, method, path, headers, body);
 
-test("who has a bearer token may do everything, if the intent is said for files", async () => {
+test("a bearer token grants everything, and operations on files require the intent header", async () => {
   for (const path of ["?restype=directory", "?restype=directory&comp=list", "?comp=listhandles"]) {
     assert.equal((await ask("GET", `/share${path}`, { ...bearer(), ...INTENT })).status, 200);
     for (const intent of [{}, { "x-ms-file-request-intent": "restore" }]) {
@@ -36,7 +36,7 @@ test("who has a bearer token may do everything, if the intent is said for files"
   }
 });
 
-test("no intent is asked of operations on a share, on the service, and of a key", async () => {
+test("operations on a share, on the service and for a key require no intent header", async () => {
   const share = "/share?restype=share";
   for (const [method, path, status] of [
     ["GET", "/?comp=list", 200],
@@ -58,7 +58,7 @@ test("no intent is asked of operations on a share, on the service, and of a key"
   assert.equal(status, 200, text);
 });
 
-test("a SAS signed with a user delegation key opens what its letters say", async () => {
+test("a SAS signed with a user delegation key grants what its letters say", async () => {
   const create = { "x-ms-type": "file", "x-ms-content-length": "4", ...bearer(), ...INTENT };
   assert.equal((await ask("PUT", "/share/file", create)).status, 201);
   const expiresOn = new Date(Date.now() + HOUR_MS);
@@ -82,7 +82,7 @@ test("a SAS signed with a user delegation key opens what its letters say", async
   assert.equal((await ask("GET", `/share/other?${sas}`)).code, "AuthenticationFailed");
 });
 
-test("without credentials there is nothing", async () => {
+test("nothing is granted without credentials", async () => {
   const { status, code } = await ask("GET", "/share/file");
   assert.deepEqual([status, code], [401, "NoAuthenticationInformation"]);
 });

@@ -21,7 +21,7 @@ after(async () => {
 
 const READER = { access: READ, share: ALL };
 
-/** A share with `dir/below/deep`, `dir/file` and `file`. */
+/** Makes a share with `dir/below/deep`, `dir/file` and `file`. */
 async function newTree(): Promise<{ share: ShareClient; handles: Handles }> {
   const share = server.client().getShareClient(`share${shares++}`);
   await share.create();
@@ -40,7 +40,7 @@ async function pathsOf(list: AsyncIterable<{ path: string }>): Promise<string[]>
   return paths.sort();
 }
 
-test("a file's handles are listed with who holds them and what they may do", async () => {
+test("a file's handles are listed with their owners and access rights", async () => {
   const { share, handles } = await newTree();
   const file = share.getDirectoryClient("dir").getFileClient("file");
   const { fileId, fileParentId } = await file.getProperties();
@@ -58,7 +58,7 @@ test("a file's handles are listed with who holds them and what they may do", asy
   assert.equal(one?.openTime.getTime(), Math.floor(server.clock.now() / 1000) * 1000);
 });
 
-test("a directory's handles are its own, or all those below it, too", async () => {
+test("a directory's handles are listed alone or with all below it", async () => {
   const { share, handles } = await newTree();
   for (const path of ["", "dir", "dir", "dir/below/deep", "dir/file", "file"]) {
     await handles.open(path, READER);
@@ -72,7 +72,7 @@ test("a directory's handles are its own, or all those below it, too", async () =
   assert.deepEqual(await pathsOf(root.listHandles({ recursive: true })), ["", ...all, "file"]);
 });
 
-test("a long list of handles comes in pages", async () => {
+test("a long list of handles is paged", async () => {
   const { share, handles } = await newTree();
   for (let open = 0; open < 7; open++) await handles.open("dir/file", READER);
   await handles.open("file", READER);
@@ -88,7 +88,7 @@ test("a long list of handles comes in pages", async () => {
   assert.equal(ids.size, 7);
 });
 
-test("a handle is closed by its id, and then used by nobody", async () => {
+test("a handle is closed by its id, and is unusable afterwards", async () => {
   const { share, handles } = await newTree();
   const file = share.rootDirectoryClient.getFileClient("file");
   const handle = await handles.open("file", { access: READ, share: 0 });
@@ -121,7 +121,7 @@ test("all handles are closed at once, of a directory and of everything below it"
   assert.equal((await dir.forceCloseAllHandles({ recursive: true })).closedHandlesCount, 250);
 });
 
-test("more handles than one call closes are closed by those that follow", async () => {
+test("more handles than one call closes are closed by the calls that follow", async () => {
   const { share, handles } = await newTree();
   for (let open = 0; open < 1_700; open++) {
     for (const path of ["file", "dir/file", "dir/below/deep"]) await handles.open(path, READER);
@@ -142,7 +142,7 @@ test("more handles than one call closes are closed by those that follow", async 
   assert.deepEqual(await pathsOf(root.listHandles({ recursive: true })), []);
 });
 
-test("with its last handle, a file that is to be deleted goes, even if that is closed by force", async () => {
+test("force-closing the last handle deletes a file that is delete-pending", async () => {
   const { share, handles } = await newTree();
   const file = share.rootDirectoryClient.getFileClient("file");
   const handle = await handles.open("file", { access: DELETE, share: ALL });
@@ -153,7 +153,7 @@ test("with its last handle, a file that is to be deleted goes, even if that is c
   await refused(file.getProperties(), 404, "ResourceNotFound");
 });
 
-test("bad input to the operations on handles is refused by name", async () => {
+test("invalid input to the handle operations is refused by name", async () => {
   const { share } = await newTree();
   const asked = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const answer = await rawRequest(server, { method, path: `/${share.name}/${path}`, headers });

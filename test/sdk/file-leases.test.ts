@@ -33,7 +33,10 @@ async function newFile(): Promise<ShareFileClient> {
   return file;
 }
 
-/** The SDK sends no break period and takes shares for files when it renews: that goes without it. */
+/**
+ * Sends renewals and break periods itself: the SDK sends no break period, and treats shares as
+ * files when it renews.
+ */
 function leaseClientOf(share: ShareClient, id: string): LeaseClient {
   const lease = share.getShareLeaseClient(id);
   const raw = async (headers: Record<string, string>) => {
@@ -63,7 +66,7 @@ testLeaseMachine("a share", async () => {
   return { server, client, path: `/${share.name}?restype=share&comp=lease` };
 });
 
-test("a leased share is deleted with the id of its lease only", async () => {
+test("deleting a leased share requires the lease id", async () => {
   const share = await newShare();
   await refused(
     share.delete({ leaseAccessConditions: { leaseId: A } }),
@@ -92,8 +95,8 @@ test("a refusal for a lease names the file or share that it is on", async () => 
     await refused(file.delete(wrong), 412, "LeaseIdMismatchWithFileOperation"),
     await refused(share.delete(wrong), 412, "LeaseIdMismatchWithContainerOperation"),
   ];
-  const told = refusals.map(({ message }) => / (the (file|share)\S*?)[ .]/.exec(message)?.[1]);
-  assert.deepEqual(told, ["the file/share", "the file/share", "the file", "the share"]);
+  const named = refusals.map(({ message }) => / (the (file|share)\S*?)[ .]/.exec(message)?.[1]);
+  assert.deepEqual(named, ["the file/share", "the file/share", "the file", "the share"]);
 });
 
 test("a file's lease goes from available to leased, changed, broken and released", async () => {
@@ -184,7 +187,7 @@ async function answers(call: FileCall, file: ShareFileClient, id: string, code: 
 
 for (const [operation, call] of Object.entries({ ...WRITES, ...READS })) {
   const isWrite = operation in WRITES;
-  test(`${operation} checks the lease id, and ${isWrite ? "needs" : "does not need"} it`, async () => {
+  test(`${operation} checks the lease id, and ${isWrite ? "requires" : "does not require"} it`, async () => {
     const file = await newFile();
     await answers(call, file, A, NOT_PRESENT);
     await file.getShareLeaseClient(A).acquireLease();
@@ -199,7 +202,7 @@ for (const [operation, call] of Object.entries({ ...WRITES, ...READS })) {
   });
 }
 
-test("what makes no sense of a lease on a file is refused by name", async () => {
+test("invalid lease requests on a file are refused by name", async () => {
   const file = await newFile();
   const path = `/share-${count}/file?comp=lease`;
   const asked = async (headers: Record<string, string>) => {

@@ -43,7 +43,7 @@ async function names(
   return pages;
 }
 
-test("a directory is listed with its files and directories, and not with what they hold", async () => {
+test("a directory lists its files and directories, and nothing below them", async () => {
   const directory = await filled(["b.txt", "A.txt", "sub/"]);
   await directory.getDirectoryClient("sub").getFileClient("deep").create(0);
   assert.deepEqual(await names(directory), [["sub/", "A.txt", "b.txt"]]);
@@ -53,7 +53,7 @@ test("a directory is listed with its files and directories, and not with what th
   assert.deepEqual(sizes.sort(), [-1, 5, 5]);
 });
 
-test("names are ordered and found without regard to case", async () => {
+test("names are sorted and found without regard to case", async () => {
   const directory = await filled(["Banana", "apple", "APRICOT", "ärger", "Zoo"]);
   assert.deepEqual(await names(directory), [["apple", "APRICOT", "Banana", "Zoo", "ärger"]]);
   assert.deepEqual(await names(directory, { prefix: "ap" }), [["apple", "APRICOT"]]);
@@ -61,7 +61,7 @@ test("names are ordered and found without regard to case", async () => {
   assert.deepEqual(await names(directory, { prefix: "x" }), [[]]);
 });
 
-test("a list goes on where the page before ended, whatever happens meanwhile", async () => {
+test("a list continues where the previous page ended, despite changes in between", async () => {
   const directory = await filled(["a", "b", "c", "d", "e"]);
   assert.deepEqual(await names(directory, {}, 2), [["a", "b"], ["c", "d"], ["e"]]);
   const pages = directory.listFilesAndDirectories().byPage({ maxPageSize: 2 });
@@ -73,7 +73,7 @@ test("a list goes on where the page before ended, whatever happens meanwhile", a
   assert.deepEqual(second, ["bb", "c"]);
 });
 
-test("times, ETags, attributes and permission keys are listed if asked for", async () => {
+test("times, ETags, attributes and permission keys are listed on request", async () => {
   const directory = await filled(["file", "sub/"]);
   const properties = await directory.getFileClient("file").getProperties();
   const items = [];
@@ -98,7 +98,7 @@ test("times, ETags, attributes and permission keys are listed if asked for", asy
   assert.equal(sub?.attributes, "Directory");
 });
 
-test("ids are listed without being asked for since 2020-10-02", async () => {
+test("ids are always listed since 2020-10-02", async () => {
   const directory = await filled(["file"]);
   const { fileId } = await directory.getFileClient("file").getProperties();
   const found = [];
@@ -126,7 +126,7 @@ test("the root is listed with and without a slash", async () => {
   }
 });
 
-test("lists refuse what they do not know", async () => {
+test("lists refuse unknown parameters", async () => {
   const directory = await filled([]);
   const list = `/${directory.shareName}/dir?restype=directory&comp=list`;
   const code = async (query: string) => (await rawRequest(server, { path: list + query })).code;

@@ -10,7 +10,7 @@ const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 export const SHARES = [0, READ, WRITE, DELETE, READ | WRITE, READ | DELETE, WRITE | DELETE, ALL];
 export const SHARE_NAMES = ["none", "R", "W", "D", "RW", "RD", "WD", "RWD"];
 
-/** Every operation over REST on a file that is there: 1 where a handle with this share mode stands in the way. */
+/** Every REST operation on an existing file: 1 if a handle with this share mode blocks it. */
 export const SHARE_MODE_TABLE = {
   getFile: "1 0 1 1 0 0 1 0",
   getFileProperties: "0 0 0 0 0 0 0 0",
@@ -35,19 +35,19 @@ export const SHARE_MODE_TABLE = {
 export type FileOperation = keyof typeof SHARE_MODE_TABLE;
 export const FILE_OPERATIONS = Object.keys(SHARE_MODE_TABLE) as FileOperation[];
 
-/** What needs no file to be there. */
+/** Operations that need no existing file. */
 export const CREATES: ReadonlySet<FileOperation> = new Set([
   "createFile",
   "copyFile",
   "replaceFile",
 ]);
 
-/** Who copies is told that the source could not be read, and why. */
+/** A copying client gets CannotVerifyCopySource, with the reason. */
 export function codeOf(operation: FileOperation, code: string): string {
   return operation === "copyFromFile" ? "CannotVerifyCopySource" : code;
 }
 
-/** The same operations on the files of one share, in its root. */
+/** Runs the operations of the table on files in the root of one share. */
 export class RestOperations {
   readonly #server: FileServer;
   readonly #share: string;
@@ -83,7 +83,7 @@ export class RestOperations {
     return this.#runs[operation](file);
   }
 
-  /** A new file of ten bytes. */
+  /** Creates a file of ten bytes. */
   async other(): Promise<ShareFileClient> {
     const root = this.#server.client().getShareClient(this.#share).rootDirectoryClient;
     const file = root.getFileClient(`other${this.#others++}`);

@@ -17,7 +17,7 @@ after(async () => {
 
 const SDDL = "O:SYG:BAD:(A;OICI;FA;;;SY)(A;OICI;0x1200a9;;;BU)";
 
-test("the same permission has the same key, and comes back by it", async () => {
+test("equal permissions have the same key, and are read by it", async () => {
   const share = await server.newShare();
   const { filePermissionKey: key = "" } = await share.createPermission(SDDL);
   assert.match(key, /^\d+\*\d+$/);
@@ -29,7 +29,7 @@ test("the same permission has the same key, and comes back by it", async () => {
   await refused(share.createPermission("nobody"), 400, "FileInvalidPermission");
 });
 
-test("a permission can be given and taken as bytes", async () => {
+test("a permission can be sent and received as bytes", async () => {
   const share = await server.newShare();
   const { filePermissionKey: key = "" } = await share.createPermission(SDDL);
   const binary = await share.getPermission(key, { filePermissionFormat: "Binary" });
@@ -41,7 +41,7 @@ test("a permission can be given and taken as bytes", async () => {
   await refused(share.createPermission(wrong), 400, "FileInvalidPermission");
 });
 
-test("files and directories have the permission they are given, or inherit it", async () => {
+test("files and directories have the permission they are given, or inherit one", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("dir");
   await directory.create({ filePermission: SDDL });
@@ -72,7 +72,7 @@ test("files and directories have the permission they are given, or inherit it", 
   await refused(below.setProperties({ filePermissionKey: "3*4" }), 400, "FileInvalidPermissionKey");
 });
 
-test("a key is good in the share where it was made", async () => {
+test("a permission key is valid only in its share", async () => {
   const share = await server.newShare();
   const other = await server.newShare();
   const { filePermissionKey: key = "" } = await share.createPermission("O:BAG:BAD:(A;;FA;;;WD)");
@@ -81,7 +81,7 @@ test("a key is good in the share where it was made", async () => {
   await refused(file.getProperties(), 404, "ResourceNotFound");
 });
 
-test("a body that is no permission is refused", async () => {
+test("a malformed permission is refused", async () => {
   const share = await server.newShare();
   const path = `/${share.name}?restype=share&comp=filepermission`;
   for (const body of ["{", "[]", "{}", '{"permission":1}', '{"permission":"O:SY","format":"x"}']) {

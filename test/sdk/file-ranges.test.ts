@@ -25,7 +25,7 @@ async function newFile(bytes: number): Promise<{ share: ShareClient; file: Share
 
 const SECTOR = 512;
 
-test("a clear leaves the part of a sector with which it ends as a range, even one never written", async () => {
+test("a clear that ends within a sector leaves the rest of it as a range, even if never written", async () => {
   const { share, file } = await newFile(SECTOR + 1);
   await file.uploadRange("HelloWorld", 0, 10);
   await file.clearRange(0, SECTOR + 1);
@@ -35,7 +35,7 @@ test("a clear leaves the part of a sector with which it ends as a range, even on
   assert.deepEqual(rangeList, [{ start: SECTOR, end: SECTOR }]);
 });
 
-test("a clear leaves the part of a sector with which it begins as a range", async () => {
+test("a clear that begins within a sector leaves the start of it as a range", async () => {
   const { file } = await newFile(4 * SECTOR);
   await file.clearRange(SECTOR - 12, 2 * SECTOR + 12);
   const { rangeList } = await file.getRangeList();
@@ -63,7 +63,7 @@ test("changes since a snapshot are listed in whole sectors", async () => {
   assert.deepEqual(part.ranges, [{ start: 2 * SECTOR + 100, end: 2 * SECTOR + 109 }]);
 });
 
-test("a sector that is cleared in part is listed as written, so that its rest is read again", async () => {
+test("a partly cleared sector is listed as written, so that its rest is read again", async () => {
   const { share, file } = await newFile(4 * SECTOR);
   await file.uploadRange("x".repeat(4 * SECTOR), 0, 4 * SECTOR);
   const { snapshot = "" } = await share.createSnapshot();
@@ -74,7 +74,7 @@ test("a sector that is cleared in part is listed as written, so that its rest is
   assert.deepEqual(clearRanges, [{ start: 2 * SECTOR, end: 4 * SECTOR - 1 }]);
 });
 
-test("lists of ranges come in pages since version 2026-10-06, and whole before", async () => {
+test("range lists are paged since version 2026-10-06, and whole before", async () => {
   const { share, file } = await newFile(16 * SECTOR);
   const { snapshot = "" } = await share.createSnapshot();
   for (const at of [0, 4, 8]) await file.uploadRange("hello", at * SECTOR, 5);
@@ -104,10 +104,10 @@ test("lists of ranges come in pages since version 2026-10-06, and whole before",
   assert.deepEqual([older.starts, older.next], [[0, 4, 8], ""]);
 });
 
-test("a list of changes since a snapshot goes on where its page ended, sector by sector", async () => {
+test("a list of changes since a snapshot continues where its page ended, by sector", async () => {
   const { share, file } = await newFile(8 * SECTOR);
   const { snapshot = "" } = await share.createSnapshot();
-  // More changes than a page has, all in one sector.
+  // More changes than fit a page, all in one sector.
   for (let at = 0; at < 10; at++) await file.uploadRange("x", 2 * SECTOR + 2 * at, 1);
   await file.uploadRange("x", 6 * SECTOR, 1);
   const query = `comp=rangelist&prevsharesnapshot=${encodeURIComponent(snapshot)}&maxresults=1`;
@@ -122,7 +122,7 @@ test("a list of changes since a snapshot goes on where its page ended, sector by
   assert.deepEqual(pages, [["1024-1535"], ["3072-3583"]]);
 });
 
-test("changes since a snapshot that is newer than what is listed are refused", async () => {
+test("changes since a snapshot newer than the listed one are refused", async () => {
   const { share, file } = await newFile(SECTOR);
   const { snapshot: first = "" } = await share.createSnapshot();
   const { snapshot: second = "" } = await share.createSnapshot();

@@ -26,7 +26,7 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-test("a file that is renamed stays the same file", async () => {
+test("a renamed file stays the same file", async () => {
   const share = await server.newShare();
   await share.getDirectoryClient("dir").create();
   const file = share.rootDirectoryClient.getFileClient("old name");
@@ -42,7 +42,7 @@ test("a file that is renamed stays the same file", async () => {
   await refused(file.getProperties(), 404, "ResourceNotFound");
 });
 
-test("a name can change in its case alone", async () => {
+test("a rename can change the case of a name only", async () => {
   const share = await server.newShare();
   const file = share.rootDirectoryClient.getFileClient("readme");
   await file.create(1);
@@ -53,7 +53,7 @@ test("a name can change in its case alone", async () => {
   assert.deepEqual(names, ["README"]);
 });
 
-test("a rename replaces a file only if told so, and a read-only one only if told so too", async () => {
+test("a rename replaces a file only on request, and a read-only file only on another request", async () => {
   const share = await server.newShare();
   const root = share.rootDirectoryClient;
   const file = root.getFileClient("file");
@@ -68,7 +68,7 @@ test("a rename replaces a file only if told so, and a read-only one only if told
   await refused(other.rename("dir", { replaceIfExists: true }), 409, "ResourceAlreadyExists");
 });
 
-test("a rename can set what a file is, too", async () => {
+test("a rename can set properties, too", async () => {
   const share = await server.newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(1, { metadata: { a: "b" } });
@@ -87,7 +87,7 @@ test("a rename can set what a file is, too", async () => {
   );
 });
 
-test("a directory moves with all it holds, in one step", async () => {
+test("a directory moves with its contents, atomically", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("a");
   await directory.create();
@@ -101,7 +101,7 @@ test("a directory moves with all it holds, in one step", async () => {
   await refused(directory.getProperties(), 404, "ResourceNotFound");
 });
 
-test("a directory does not move into itself, nor over anything", async () => {
+test("a directory moves neither into itself nor over another directory", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("a");
   await directory.create();
@@ -115,7 +115,7 @@ test("a directory does not move into itself, nor over anything", async () => {
   await directory.getDirectoryClient("b").getProperties();
 });
 
-test("a directory replaces a file only if told so, and a read-only one only if told so too", async () => {
+test("a directory replaces a file only on request, and a read-only file only on another request", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("dir");
   await directory.create();
@@ -136,7 +136,7 @@ test("a directory replaces a file only if told so, and a read-only one only if t
   assert.equal((await then.getProperties()).contentLength, 7);
 });
 
-test("a directory replaces a leased file only with its lease", async () => {
+test("a directory replaces a leased file only with its lease id", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("dir");
   await directory.create();
@@ -154,7 +154,7 @@ test("a directory replaces a leased file only with its lease", async () => {
   await share.getDirectoryClient("file").getProperties();
 });
 
-test("a directory has no lease to name, nor has what is not there", async () => {
+test("a lease id for a directory or a missing target is refused", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("a");
   await directory.create();
@@ -164,7 +164,7 @@ test("a directory has no lease to name, nor has what is not there", async () => 
   }
 });
 
-test("a slash that comes percent-encoded parts a path, too", async () => {
+test("a percent-encoded slash separates path segments, too", async () => {
   const share = await server.newShare();
   await share.getDirectoryClient("from").create();
   await share.getDirectoryClient("to").create();
@@ -177,7 +177,7 @@ test("a slash that comes percent-encoded parts a path, too", async () => {
   await share.getDirectoryClient("to/moved").getProperties();
 });
 
-test("a rename needs a source, in the same share", async () => {
+test("a rename requires a source in the same share", async () => {
   const share = await server.newShare();
   const other = await server.newShare();
   await other.rootDirectoryClient.getFileClient("file").create(1);
@@ -193,8 +193,8 @@ test("a rename needs a source, in the same share", async () => {
   assert.equal(await rename(`${server.url}/${share.name}/file`), "ResourceNotFound");
 });
 
-/** At `http://127.0.0.1:port/account` the client leaves the account out of the new URL. */
-test("the client renames where the path names the account, too", async () => {
+/** With `http://127.0.0.1:port/account` the client leaves the account out of the new URL. */
+test("the client renames if the path names the account, too", async () => {
   const share = server.client().getShareClient("by-path");
   await share.create();
   const directory = share.getDirectoryClient("directory");
@@ -211,7 +211,7 @@ test("the client renames where the path names the account, too", async () => {
   await refused(file.getProperties(), 404, "ParentNotFound");
 });
 
-test("a SAS renames where the path names the account, too", async () => {
+test("a rename with a SAS works if the path names the account, too", async () => {
   const share = server.client().getShareClient("by-sas");
   await share.create();
   const credential = new StorageSharedKeyCredential(server.account, server.key);

@@ -34,7 +34,7 @@ after(async () => {
 interface Use {
   readonly query: string;
   readonly headers: Record<string, string>;
-  /** Letters of which each opens it, in a SAS of the file and in one of the account. */
+  /** Letters of which each alone grants it, in a SAS of the file and in one of the account. */
   readonly letters: string;
 }
 
@@ -100,10 +100,10 @@ async function codeOf({ query, headers }: Use, sas: string): Promise<string> {
 for (const [operation, use] of Object.entries(USES)) {
   for (const letter of "rcwd") {
     const opens = use.letters.includes(letter);
-    test(`${operation} is ${opens ? "open to" : "closed to"} a SAS with ${letter}`, async () => {
+    test(`${operation} is ${opens ? "granted by" : "refused with"} a SAS with ${letter}`, async () => {
       for (const sas of [fileSas(letter, "file"), accountSas(letter)]) {
         const code = await codeOf(use, sas);
-        // Who may create but not write must not overwrite what is there.
+        // A client that may create but not write must not overwrite an existing file.
         const isRefused = !opens || (operation === "copyFile" && letter === "c");
         assert.equal(/^(Authorization|Unauthorized)/.test(code), isRefused, `${code} ${sas}`);
       }
@@ -111,7 +111,7 @@ for (const [operation, use] of Object.entries(USES)) {
   }
 }
 
-test("who may read the source with a SAS of its own may copy it, and nobody else", async () => {
+test("a copy with a SAS requires a SAS that reads the source", async () => {
   const path = `/share/copied?${fileSas("w", "copied")}`;
   const from = (sas: string) => ({
     method: "PUT",

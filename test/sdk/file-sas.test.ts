@@ -28,7 +28,7 @@ const RANGE = { "x-ms-write": "update", "x-ms-range": "bytes=0-3" };
 const acquire = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
 const broken = { "x-ms-lease-action": "break" };
 
-/** As the service documents them; on a share `box` with `there`, `leased` and an empty `dir`. */
+/** As documented by the service; on a share `box` with `there`, `leased` and an empty `dir`. */
 const OPERATIONS: readonly SasOperation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
   op("GET", "/?restype=service&comp=properties", "s", "r", ""),
@@ -72,7 +72,7 @@ const OPERATIONS: readonly SasOperation[] = [
 const server = await forThisFile(startFileServer());
 const CREDENTIAL = new StorageSharedKeyCredential(server.account, server.key);
 
-/** Every try finds the same: what the one before may have done is undone. */
+/** Restores the initial state before each attempt. */
 async function prepare(): Promise<void> {
   const client = server.client();
   for await (const { name } of client.listShares()) {
@@ -138,7 +138,7 @@ for (const { name, asked, service } of OPERATIONS.filter(({ asked }) =>
   });
 }
 
-test("a rename with a SAS needs one for the source, too", async () => {
+test("a rename with a SAS requires one for the source, too", async () => {
   const rename = (source: string, sas: string) =>
     ask(
       {
@@ -174,7 +174,7 @@ test("the client renames with a source SAS that reads and a target SAS that writ
   assert.equal(await box.getDirectoryClient("dir2").exists(), true);
 });
 
-test("a stored policy says what a SAS may do, and takes it back", async () => {
+test("a stored policy defines what a SAS grants, and revokes it", async () => {
   const share = server.client().getShareClient("box");
   const accessPolicy = { permissions: "r", startsOn: new Date(0), expiresOn: until() };
   await share.setAccessPolicy([{ id: "readers", accessPolicy }]);
@@ -190,7 +190,7 @@ test("a stored policy says what a SAS may do, and takes it back", async () => {
   assert.equal((await ask(read, sas)).code, "AuthenticationFailed");
 });
 
-test("a SAS replaces headers of the answer", async () => {
+test("a SAS replaces response headers", async () => {
   const sas = generateFileSASQueryParameters(
     {
       shareName: "box",

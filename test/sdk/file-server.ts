@@ -17,18 +17,18 @@ import { type WatchedFiles, WatchedStore } from "../../src/service/file/watched-
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
-/** A File service of its own for a test, with a clock that the test turns. */
+/** A File service for one test, with a manual clock. */
 export interface FileServer extends TestService {
-  /** What the service works with, and whoever else has a door to the same shares. */
+  /** The file service itself, which other fronts to the same shares use, too. */
   readonly files: WatchedFiles;
-  /** A client that tries once, so that a test sees the first answer. */
+  /** Makes a client without retries, so that a test sees the first response. */
   client(): ShareServiceClient;
   /**
-   * The same, by a host that names the account: when the client renames something, it takes the
-   * first part of a path for the share.
+   * Makes a client whose host names the account: on a rename, the client takes the first path
+   * segment for the share.
    */
   hostClient(): ShareServiceClient;
-  /** A share that is new, reached like that. */
+  /** Creates a share and returns a client whose host names the account. */
   newShare(): Promise<ShareClient>;
 }
 
@@ -74,7 +74,7 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
   };
 }
 
-/** Not every system knows that all names below localhost are its own. */
+/** Resolves all names below localhost to this machine, as not every system does. */
 const { lookup } = dns;
 dns.lookup = ((name: string, ...rest: unknown[]) =>
   Reflect.apply(lookup, dns, [

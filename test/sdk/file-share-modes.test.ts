@@ -61,7 +61,7 @@ for (const operation of FILE_OPERATIONS) {
 for (const operation of FILE_OPERATIONS) {
   const isOnHandles = operation === "listHandles";
   const verb = isOnHandles ? "still works on" : "gets 409 SMBDeletePending from";
-  test(`${operation} ${verb} a file that is about to be deleted`, async () => {
+  test(`${operation} ${verb} a file that is delete-pending`, async () => {
     const name = `file${files++}`;
     const file = share.rootDirectoryClient.getFileClient(name);
     await file.create(10);
@@ -86,7 +86,7 @@ async function names(): Promise<string[]> {
   return found;
 }
 
-test("a directory that is open is neither deleted nor, unless that is shared, renamed", async () => {
+test("an open directory can be neither deleted nor, unless shared, renamed", async () => {
   const directory = share.getDirectoryClient("held");
   await directory.create();
   const source = { "x-ms-file-rename-source": directory.url };
@@ -101,7 +101,7 @@ test("a directory that is open is neither deleted nor, unless that is shared, re
   await share.getDirectoryClient("moved").delete();
 });
 
-test("a directory does not take the place of a file that is open", async () => {
+test("a directory does not replace an open file", async () => {
   const directory = share.getDirectoryClient("taker");
   await directory.create();
   const file = await rest.other();
@@ -117,7 +117,7 @@ test("a directory does not take the place of a file that is open", async () => {
   await share.getDirectoryClient(file.name).delete();
 });
 
-test("nothing goes into a directory that is about to be deleted, nor is it used otherwise", async () => {
+test("a delete-pending directory cannot be used, and nothing is created in it", async () => {
   const directory = share.getDirectoryClient("pending");
   await directory.create();
   const handle = await handles.open("pending", { access: DELETE, share: ALL });
@@ -135,7 +135,7 @@ test("nothing goes into a directory that is about to be deleted, nor is it used 
   await refused(directory.getProperties(), 404, "ResourceNotFound");
 });
 
-test("REST stops at locked bytes, wherever it reads or writes them", async () => {
+test("REST reads and writes of locked bytes are refused", async () => {
   const file = await rest.other();
   const handle = await handles.open(file.name, { access: READ | WRITE, share: ALL });
   const range = { offset: 4n, length: 2n, isExclusive: true };

@@ -26,7 +26,7 @@ async function names(prefix: string, includeDeleted = false): Promise<string[]> 
   return found;
 }
 
-test("a share is created with quota, tier and metadata, and they can be set", async () => {
+test("a share is created with quota, tier and metadata, which can be changed", async () => {
   const share = server.client().getShareClient("with-properties");
   await share.create({ quota: 10, accessTier: "Hot", metadata: { color: "red" } });
   const first = await share.getProperties();
@@ -45,7 +45,7 @@ test("a share is created with quota, tier and metadata, and they can be set", as
   assert.ok(second.accessTierChangeTime instanceof Date);
 });
 
-test("a share tells when its tier was chosen, and for a while which one it comes from", async () => {
+test("a share shows when its tier changed, and for a while the previous tier", async () => {
   const share = server.client().getShareClient("with-tier");
   await share.create();
   const now = () => new Date(Math.floor(server.clock.now() / 1000) * 1000);
@@ -74,7 +74,7 @@ test("a share tells when its tier was chosen, and for a while which one it comes
   assert.deepEqual(await found(), ["Cool", changedOn, undefined]);
 });
 
-test("quotas and tiers that there are not are refused", async () => {
+test("invalid quotas and tiers are refused", async () => {
   const create = async (name: string, value: string) => {
     const path = "/no-such-quota?restype=share";
     return (await rawRequest(server, { method: "PUT", path, headers: { [name]: value } })).code;
@@ -89,7 +89,7 @@ test("quotas and tiers that there are not are refused", async () => {
   assert.deepEqual(await names("no-such"), []);
 });
 
-test("names that are none are refused, and who chose one hears what a name is", async () => {
+test("invalid share names are refused, and the refusal gives the rule", async () => {
   const client = server.client();
   const { details } = await refused(client.createShare("ab"), 400, "OutOfRangeInput");
   assert.match(JSON.stringify(details), /a container, queue or share has 3 to 63 lower-case/);
@@ -114,7 +114,7 @@ test("access policies come back as they were set", async () => {
   await refused(share.setAccessPolicy(wrong), 400, "InvalidXmlNodeValue");
 });
 
-test("usage is what the files are long, and never more than the quota", async () => {
+test("usage is the total length of the files, at most the quota", async () => {
   const share = await server.newShare();
   await share.setQuota(1);
   const used = async () => (await share.getStatistics()).shareUsageBytes;
@@ -135,7 +135,7 @@ test("usage is what the files are long, and never more than the quota", async ()
   assert.equal(await used(), 10);
 });
 
-test("shares are listed by name, by prefix and page by page", async () => {
+test("shares are listed by name, by prefix and in pages", async () => {
   const client = server.client();
   for (const name of ["list-c", "list-a", "list-b", "other"]) {
     await client.createShare(name, { metadata: { name: name.replace("-", "") } });
@@ -151,7 +151,7 @@ test("shares are listed by name, by prefix and page by page", async () => {
   assert.equal(code, "InvalidQueryParameterValue");
 });
 
-test("a deleted share can be restored with all it held, until its time is over", async () => {
+test("a deleted share can be restored with its contents until its retention ends", async () => {
   const share = await server.newShare();
   await share.rootDirectoryClient.getFileClient("file").create(5);
   await share.delete();
@@ -179,7 +179,7 @@ test("a deleted share can be restored with all it held, until its time is over",
   await refused(undelete, 404, "ShareNotFound");
 });
 
-test("a share that has just been deleted can be deleted again, and only then", async () => {
+test("deleting a share again succeeds shortly after its deletion, and only then", async () => {
   const share = await server.newShare();
   await share.delete();
   await share.delete();
@@ -206,7 +206,7 @@ test("a share that has just been deleted can be deleted again, and only then", a
   assert.notEqual(code, "");
 });
 
-test("a name that is taken again is not taken back", async () => {
+test("a deleted share is not restored if its name is in use", async () => {
   const share = await server.newShare();
   await share.delete();
   await share.create();
@@ -223,7 +223,7 @@ async function deletedOf(name: string) {
   return found;
 }
 
-test("service properties hold metrics, CORS and the settings of SMB", async () => {
+test("service properties have metrics, CORS and SMB settings", async () => {
   const client = server.client();
   const found = await client.getProperties();
   assert.equal(found.protocol?.smb?.multichannel?.enabled, false);

@@ -39,7 +39,7 @@ async function write(share: ShareClient, path: string, text: string): Promise<vo
   if (text !== "") await file.uploadRange(text, 0, text.length);
 }
 
-test("a lease is on the file as it is now: snapshots show none", async () => {
+test("a lease is on the current file: snapshots show none", async () => {
   const share = await server.newShare();
   for (const name of ["before", "after"]) await write(share, name, "text");
   const root = share.rootDirectoryClient;
@@ -57,7 +57,7 @@ test("a lease is on the file as it is now: snapshots show none", async () => {
   }
 });
 
-test("a share goes with leased snapshots only if that is said", async () => {
+test("a share with leased snapshots is deleted only on explicit request", async () => {
   const share = await server.newShare();
   const snapshot = await snapshotOf(share);
   await snapshot.getShareLeaseClient().acquireLease(-1);
@@ -69,7 +69,7 @@ test("a share goes with leased snapshots only if that is said", async () => {
   assert.equal(await share.exists(), false);
 });
 
-test("a snapshot shows the share as it was, whatever happens to it", async () => {
+test("a snapshot shows the share as it was, despite later changes", async () => {
   const share = await server.newShare();
   await share.getDirectoryClient("dir").create();
   for (const name of ["changed", "deleted", "replaced", "dir/moved", "same"]) {
@@ -114,7 +114,7 @@ test("each of several snapshots shows its own time", async () => {
   assert.deepEqual(await names(second), ["often", "only1", "only2"]);
 });
 
-test("snapshots are listed, have properties of their own, and cannot be written", async () => {
+test("snapshots are listed, have their own properties, and are read-only", async () => {
   const share = await server.newShare();
   await share.setMetadata({ a: "b" });
   const { snapshot = "" } = await share.createSnapshot({ metadata: { c: "d" } });
@@ -136,7 +136,7 @@ test("snapshots are listed, have properties of their own, and cannot be written"
   assert.equal(code, "InvalidQueryParameterValue");
 });
 
-test("what is no snapshot is not found", async () => {
+test("a missing snapshot is not found", async () => {
   const share = await server.newShare();
   await share.rootDirectoryClient.getFileClient("file").create(1);
   const missing = share.withSnapshot("2026-11-16T00:00:00.0000000Z");
@@ -147,7 +147,7 @@ test("what is no snapshot is not found", async () => {
   assert.equal((await rawRequest(server, { path })).code, "InvalidQueryParameterValue");
 });
 
-test("a share with snapshots goes only together with them", async () => {
+test("a share with snapshots is deleted only together with them", async () => {
   const share = await server.newShare();
   await snapshotOf(share);
   await refused(share.delete(), 409, "ShareHasSnapshots");
@@ -158,7 +158,7 @@ test("a share with snapshots goes only together with them", async () => {
   assert.equal((await rawRequest(server, asked)).code, "InvalidHeaderValue");
 });
 
-test("a snapshot that is deleted is gone, and the others are not", async () => {
+test("deleting a snapshot leaves the others", async () => {
   const share = await server.newShare();
   await write(share, "file", "one");
   const first = await snapshotOf(share);

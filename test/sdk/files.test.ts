@@ -20,7 +20,7 @@ after(async () => {
 
 const newShare = () => server.newShare();
 
-test("what is written to a file is read back, and the rest is zeroes", async () => {
+test("bytes written to a file are read back, and the rest is zeroes", async () => {
   const share = await newShare();
   const directory = share.getDirectoryClient("dir");
   await directory.create();
@@ -36,7 +36,7 @@ test("what is written to a file is read back, and the rest is zeroes", async () 
   assert.deepEqual([contentLength, fileType], [10, "File"]);
 });
 
-test("names are found whatever their case, and keep it", async () => {
+test("names are found in any case, and keep the case they were created with", async () => {
   const share = await newShare();
   const upper = share.getDirectoryClient("Größe").getFileClient("Read Me.TXT");
   await share.getDirectoryClient("Größe").create();
@@ -46,7 +46,7 @@ test("names are found whatever their case, and keep it", async () => {
   assert.equal(one.fileId, other.fileId);
 });
 
-test("nothing is created in a directory that is not there", async () => {
+test("creating something in a missing directory is refused", async () => {
   const share = await newShare();
   const missing = share.getDirectoryClient("missing");
   await refused(missing.getFileClient("file").create(1), 404, "ParentNotFound");
@@ -65,7 +65,7 @@ test("a write beyond the end of a file is refused", async () => {
   await refused(file.uploadRange("hello", 0, 5), 416, "InvalidRange");
 });
 
-test("a share can be deleted, and made anew", async () => {
+test("a share can be deleted and created again", async () => {
   const share = await newShare();
   await refused(share.create(), 409, "ShareAlreadyExists");
   await share.rootDirectoryClient.getFileClient("file").create(1);
@@ -79,7 +79,7 @@ test("a share can be deleted, and made anew", async () => {
   );
 });
 
-test("a directory goes when it is empty, and not before", async () => {
+test("only an empty directory can be deleted", async () => {
   const share = await newShare();
   const directory = share.getDirectoryClient("dir");
   await directory.create({ metadata: { color: "red" } });
@@ -95,7 +95,7 @@ test("a directory goes when it is empty, and not before", async () => {
   await refused(directory.getProperties(), 404, "ResourceNotFound");
 });
 
-test("a file and a directory cannot have one name", async () => {
+test("a file and a directory cannot have the same name", async () => {
   const share = await newShare();
   await share.getDirectoryClient("one").create();
   await share.rootDirectoryClient.getFileClient("two").create(0);
@@ -108,7 +108,7 @@ test("a file and a directory cannot have one name", async () => {
   await refused(share.getDirectoryClient("one").create(), 409, "ResourceAlreadyExists");
 });
 
-test("a file can be created with its first bytes", async () => {
+test("a file can be created with initial content", async () => {
   const share = await newShare();
   const asked = {
     method: "PUT",
@@ -127,7 +127,7 @@ test("a file can be created with its first bytes", async () => {
   assert.equal((await rawRequest(server, { ...asked, headers: short })).code, "InvalidHeaderValue");
 });
 
-test("the form of the bytes that a file is created with is confirmed", async () => {
+test("the format of the initial content is confirmed", async () => {
   const share = await newShare();
   const form = "XSM/1.0; properties=crc64";
   const answer = await rawRequest(server, {
@@ -146,7 +146,7 @@ test("the form of the bytes that a file is created with is confirmed", async () 
   assert.equal((await file.downloadToBuffer()).toString(), "hello\0\0\0");
 });
 
-/** A structured message of one segment. */
+/** Makes a structured body of one segment. */
 function inOneFrame(bytes: Buffer): Buffer {
   const header = Buffer.alloc(13);
   const segment = Buffer.alloc(10);
@@ -161,7 +161,7 @@ function inOneFrame(bytes: Buffer): Buffer {
   return Buffer.concat(frame);
 }
 
-test("a file that is created again has lost everything it was", async () => {
+test("creating a file again resets everything", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(5, {
@@ -200,7 +200,7 @@ test("ranges of a file are read with their MD5", async () => {
   await refused(file.download(10, 1), 416, "InvalidRange");
 });
 
-test("an MD5 that does not fit the bytes is refused, and nothing is written", async () => {
+test("a range with a wrong MD5 is refused, and nothing is written", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(5);
@@ -209,7 +209,7 @@ test("an MD5 that does not fit the bytes is refused, and nothing is written", as
   assert.equal((await file.downloadToBuffer()).toString(), "\0\0\0\0\0");
 });
 
-test("large ranges that are written at once are answered with an MD5 of their own", async () => {
+test("large ranges written concurrently each get their own MD5", async () => {
   const rangeBytes = 4 * 1024 * 1024;
   const file = (await newShare()).rootDirectoryClient.getFileClient("large");
   await file.create(6 * rangeBytes);
@@ -225,7 +225,7 @@ test("large ranges that are written at once are answered with an MD5 of their ow
   assert.equal(md5(await file.downloadToBuffer()), md5(Buffer.concat(ranges)));
 });
 
-test("properties of a file are set together, and what is left out is cleared", async () => {
+test("file properties are set together, and those left out are cleared", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(5, { fileHttpHeaders: { fileContentType: "text/plain" } });
@@ -240,7 +240,7 @@ test("properties of a file are set together, and what is left out is cleared", a
   assert.equal((await file.getProperties()).cacheControl, "no-cache");
 });
 
-test("properties of a file that are set without a header are cleared, but for a resize", async () => {
+test("setting properties without headers clears them, except on a resize", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   const fileHttpHeaders = { fileContentType: "text/plain", fileCacheControl: "no-cache" };
@@ -265,7 +265,7 @@ test("properties of a file that are set without a header are cleared, but for a 
   assert.deepEqual(await typeAndCaching(), ["a/b", undefined]);
 });
 
-test("a file that is resized was written then, unless told otherwise", async () => {
+test("a resize updates the last write time, unless the client sets it", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   const earlier = new Date("2001-01-01T00:00:00Z");
@@ -278,7 +278,7 @@ test("a file that is resized was written then, unless told otherwise", async () 
   assert.deepEqual((await file.getProperties()).fileLastWriteOn, earlier);
 });
 
-test("a file can be cut and can grow, and what was cut off does not come back", async () => {
+test("a file can shrink and grow, and truncated bytes do not come back", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(6);
@@ -288,7 +288,7 @@ test("a file can be cut and can grow, and what was cut off does not come back", 
   assert.equal((await file.downloadToBuffer()).toString(), "ab\0\0");
 });
 
-test("attributes and times are what a client sets, to 100 ns, and change when it writes", async () => {
+test("attributes and times are set by the client, to 100 ns, and change on writes", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(4, {
@@ -312,7 +312,7 @@ test("attributes and times are what a client sets, to 100 ns, and change when it
   assert.deepEqual(fileCreatedOn, new Date("1999-12-31T23:59:59.999Z"));
 });
 
-test("a new file is to be archived, unless it is restored with its permission", async () => {
+test("a new file gets the Archive attribute, unless it is restored with its permission", async () => {
   const share = await newShare();
   const create = async (headers: Record<string, string>) => {
     const asked = { "x-ms-type": "file", "x-ms-content-length": "0", ...headers };
@@ -339,7 +339,7 @@ test("a new file is to be archived, unless it is restored with its permission", 
   assert.equal(directory.headers.get("x-ms-file-attributes"), "Directory");
 });
 
-test("a read-only file is not changed, until it is made writable", async () => {
+test("a read-only file cannot be changed until it is writable again", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(4, { fileAttributes: FileSystemAttributes.parse("ReadOnly") });
@@ -357,7 +357,7 @@ test("a read-only file is not changed, until it is made writable", async () => {
   await file.uploadRange("a", 0, 1);
 });
 
-test("clearing makes zeroes, and gives back whole sectors only", async () => {
+test("clearing makes zeroes, and frees whole sectors only", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(2048);
@@ -373,7 +373,7 @@ test("clearing makes zeroes, and gives back whole sectors only", async () => {
   ]);
 });
 
-test("a range that was never written is no range", async () => {
+test("a range that was never written is not listed", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   await file.create(10_000);
@@ -390,7 +390,7 @@ test("a range that was never written is no range", async () => {
   assert.equal(part.fileContentLength, 10_000);
 });
 
-test("a download goes on with the bytes it began with while others write", async () => {
+test("a download returns the bytes it began with while others write", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   const size = 3 * 1024 * 1024;
@@ -405,7 +405,7 @@ test("a download goes on with the bytes it began with while others write", async
   assert.equal(wrong, 0);
 });
 
-test("without a lease the last writer wins, and what is read is one writer's whole work", async () => {
+test("without a lease the last writer wins, and a read returns one writer's whole work", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
   const size = 64 * 1024;

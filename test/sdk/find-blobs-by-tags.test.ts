@@ -49,7 +49,7 @@ test("blobs are found by their tags, in one container and in all", async () => {
   assert.deepEqual(await found(one, `project='${project}'`), [`${first}/a`]);
 });
 
-test("what is found shows the tags that were asked for", async () => {
+test("results show the tags in the query", async () => {
   const box = await server.makeContainer();
   await box.getBlockBlobClient("a&b").upload("text", 4, { tags: { x: "1", y: "2", z: "3" } });
   for await (const item of box.findBlobsByTags("x='1' AND y<='2'")) {
@@ -57,7 +57,7 @@ test("what is found shows the tags that were asked for", async () => {
   }
 });
 
-test("what is found comes in pages, and markers are ours", async () => {
+test("results are paged, and only our own markers are accepted", async () => {
   const box = await server.makeContainer();
   const names = Array.from({ length: 7 }, (_, at) => `blob\n${at}`);
   for (const name of names) {
@@ -75,7 +75,7 @@ test("what is found comes in pages, and markers are ours", async () => {
   assert.deepEqual([none.status, none.code], [400, "OutOfRangeQueryParameterValue"]);
 });
 
-test("a search goes on behind the longest container, value and blob that there can be", async () => {
+test("a search continues after the longest possible container, value and blob", async () => {
   const client = server.client();
   const tags = { p: "v".repeat(256) };
   const box = client.getContainerClient("c".repeat(63));
@@ -90,7 +90,7 @@ test("a search goes on behind the longest container, value and blob that there c
   assert.deepEqual(pages, ["a", "b", "c"]);
 });
 
-test("a marker that no search can have written is refused, however long it is", async () => {
+test("a marker that no search writes is refused, however long", async () => {
   const where = encodeURIComponent("p>'u'");
   for (const text of [
     `a${"c".repeat(64)}\nv\nblob`,
@@ -106,7 +106,7 @@ test("a marker that no search can have written is refused, however long it is", 
   }
 });
 
-test("what cannot be looked for is refused", async () => {
+test("unsupported queries are refused", async () => {
   const box = await server.makeContainer();
   for (const where of ["", "a", "a<>'b'", "a='b' OR c='d'", "@container='x'", "a='b'; drop"]) {
     const query = `restype=container&comp=blobs&where=${encodeURIComponent(where)}`;
@@ -121,7 +121,7 @@ test("what cannot be looked for is refused", async () => {
   await refused(found(nowhere, "a='b'"), 404, "ContainerNotFound");
 });
 
-test("what is wrong with a query is said in the service's words, with the place", async () => {
+test("a malformed query is refused in the service's words, with the position", async () => {
   const box = await server.makeContainer();
   const service = server.client();
   const at = "Error parsing query at or near character position";
@@ -150,7 +150,7 @@ test("what is wrong with a query is said in the service's words, with the place"
   assert.deepEqual(await found(service, `@container='${box.containerName}' AND a='b'`), []);
 });
 
-test("tags belong to a version: older ones keep theirs, and only the current one is found", async () => {
+test("tags belong to a version: older versions keep theirs, and only the current one is found", async () => {
   const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4, { tags: { p: "old" } });
@@ -166,7 +166,7 @@ test("tags belong to a version: older ones keep theirs, and only the current one
   assert.deepEqual([set.status, set.code], [400, "InvalidQueryParameterValue"]);
 });
 
-test("with versions, each has tags of its own, and the current one is found", async () => {
+test("with versions, each has its own tags, and the current one is found", async () => {
   const versioned = await startServer({ blob: { versioning: true, containerRetentionDays: null } });
   try {
     const box = versioned.client().getContainerClient("box");
@@ -190,7 +190,7 @@ test("with versions, each has tags of its own, and the current one is found", as
   }
 });
 
-test("who deletes a blob does not find it, who restores it does", async () => {
+test("a deleted blob is not found, a restored one is", async () => {
   const service = server.client();
   await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
   const box = await server.makeContainer();

@@ -5,15 +5,15 @@ import { RestError } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import type { TestService } from "./server.ts";
 
-/** Something that can be leased, new for each cell of the table. */
+/** An object that can be leased, created for each cell of the table. */
 export interface Leased {
   readonly server: TestService;
   readonly client: LeasedClient;
-  /** The path of its lease, for what the SDK does not send. */
+  /** The path of its lease operation, for requests that the SDK does not send. */
   readonly path: string;
 }
 
-/** The clients of containers, blobs and shares have this in common, or nearly so. */
+/** The common part of the clients of containers, blobs and shares. */
 export interface LeasedClient {
   getBlobLeaseClient(id: string): LeaseClient;
   getProperties(): Promise<{ leaseState?: string; leaseStatus?: string; leaseDuration?: string }>;
@@ -27,7 +27,7 @@ export interface LeaseClient {
   breakLease(seconds: number): Promise<object>;
 }
 
-/** What the SDK adds to everything it returns. */
+/** Added by the SDK to every result. */
 interface Answered {
   readonly _response?: { readonly status: number };
 }
@@ -39,7 +39,7 @@ interface Cell {
   readonly id?: "A" | "B" | "X";
 }
 
-/** What comes of a request that carries an id or none: it may also end the memory of a lease. */
+/** The result of a request with or without an id: it may also clear an old lease. */
 export type Use = "ok" | "ok->available" | { readonly status: number; readonly code: string };
 
 const MACHINE: {
@@ -58,7 +58,7 @@ export const IDS: Readonly<Record<string, string>> = {
   C: "cccccccc-0000-4000-8000-000000000003",
 };
 
-/** Tries every cell of the state machine over HTTP. */
+/** Tests every cell of the state machine over HTTP. */
 export function testLeaseMachine(subject: string, make: () => Promise<Leased>): void {
   for (const [action, states] of Object.entries(MACHINE.actions)) {
     for (const [state, cell] of Object.entries(states)) {
@@ -75,7 +75,7 @@ export function testLeaseMachine(subject: string, make: () => Promise<Leased>): 
   }
 }
 
-/** A's lease, in the state that the cell is about. */
+/** Brings A's lease into this state. */
 export async function bring(
   { client, server }: Pick<Leased, "client" | "server">,
   state: string,

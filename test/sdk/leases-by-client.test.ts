@@ -11,7 +11,7 @@ import {
   CONTAINER_OPERATIONS,
   type ContainerOperation,
   clientThatAdds,
-  looksOf,
+  visibleStateOf,
 } from "./client-operations.ts";
 import { bring, IDS, LEASE_USES, type Use } from "./lease-machine.ts";
 import { refused } from "./refused.ts";
@@ -24,7 +24,7 @@ after(() => elsewhere.close());
 
 const STATES = ["available", "leased", "breaking", "broken", "expired"];
 
-/** The holder's id, another's, and none. */
+/** The holder's id, another id, and none. */
 const SENDERS = ["A", "B", ""];
 
 function conditionsOf(sender: string): BlobRequestConditions {
@@ -39,7 +39,7 @@ function useOf(what: "read" | "write", sender: string, state: string): Use {
 }
 
 for (const operation of CLIENT_OPERATIONS) {
-  // Copy Blob takes leases without end only, and has a test of its own.
+  // Copy Blob accepts infinite leases only, and has its own test.
   if (operation.name === "Copy Blob") continue;
   for (const state of STATES) {
     test(`${operation.name} by a client checks the id of a blob's lease that is ${state}`, async () => {
@@ -53,7 +53,7 @@ async function useOnBlob({ kind, on, ask }: ClientOperation, state: string, send
   const blob = await newBlobFor(container, "blob", on);
   await bring({ server, client: blob }, state);
   const before = await blobsIn(container);
-  // For a snapshot nobody needs a lease, but an id that is sent is checked.
+  // A snapshot requires no lease id, but checks one that is sent.
   const use = useOf(kind === "reads" || kind === "snapshots" ? "read" : "write", sender, state);
   const asked = ask(blob, conditionsOf(sender));
   if (typeof use === "object") {
@@ -79,29 +79,29 @@ async function useOnContainer(operation: ContainerOperation, state: string, send
   const { kind, ask, dropsLeaseId } = operation;
   const container = await server.makeContainer();
   await bring({ server, client: container }, state);
-  const before = await looksOf(container);
-  // A container's lease guards its deletion alone.
+  const before = await visibleStateOf(container);
+  // A container's lease protects only against deletion.
   const use = useOf(kind === "deletes" ? "write" : "read", sender, state);
   const asking = dropsLeaseId ? clientOf(sender, container) : container;
   const asked = ask(asking, conditionsOf(sender));
   if (typeof use === "object") {
     await refused(asked, use.status, use.code.replace("Blob", "Container"));
-    return assert.deepEqual(await looksOf(container), before);
+    return assert.deepEqual(await visibleStateOf(container), before);
   }
   await asked;
   if (kind === "deletes") return assert.equal(await container.exists(), false);
-  assert.equal(isDeepStrictEqual(await looksOf(container), before), kind === "reads");
+  assert.equal(isDeepStrictEqual(await visibleStateOf(container), before), kind === "reads");
   assert.equal((await container.getProperties()).leaseState, state);
 }
 
-/** A client that sends the id even where its methods do not. */
+/** Makes a client that sends the id even where its methods do not. */
 function clientOf(sender: string, { containerName }: ContainerClient): ContainerClient {
   const { leaseId } = conditionsOf(sender);
   const headers: Record<string, string> = leaseId === undefined ? {} : { "x-ms-lease-id": leaseId };
   return clientThatAdds(server, headers).getContainerClient(containerName);
 }
 
-test("Copy Blob by a client onto a leased blob needs the id of a lease without end", async () => {
+test("Copy Blob by a client onto a leased blob requires the id of an infinite lease", async () => {
   const container = await server.makeContainer();
   const blob = await newBlobFor(container, "blob");
   const copyWith = async (sender: string) => {
@@ -129,7 +129,7 @@ test("Copy Blob by a client onto a leased blob needs the id of a lease without e
   assert.deepEqual([found.leaseState, found.etag !== etag], ["leased", true]);
 });
 
-test("the lease of a blob that is copied from matters to no client", async () => {
+test("a lease on the source of a copy does not matter", async () => {
   const container = await server.makeContainer();
   const source = await newBlobFor(container, "source");
   await source.getBlobLeaseClient().acquireLease(-1);
@@ -139,9 +139,9 @@ test("the lease of a blob that is copied from matters to no client", async () =>
   assert.equal((await copy.getProperties()).leaseState, "available");
 });
 
-// Nobody can lease the target of a copy that is under way, nor break its lease, so that none of
-// them is ever expired or broken here.
-test("Abort Copy Blob by a client needs the id if the target is leased, and goes on if refused", async (t) => {
+// The target of a pending copy can be neither leased nor its lease broken, so these leases are
+// never expired or broken.
+test("Abort Copy Blob by a client requires the id if the target is leased, and the copy goes on if refused", async (t) => {
   t.after(() => elsewhere.release());
   const blob = await newBlobFor(await server.makeContainer(), "blob");
   await blob.getBlobLeaseClient(IDS.A as string).acquireLease(-1);
@@ -158,7 +158,7 @@ test("Abort Copy Blob by a client needs the id if the target is leased, and goes
   assert.deepEqual([copyStatus, leaseState], ["aborted", "leased"]);
 });
 
-test("Abort Copy Blob by a client needs no id if nobody leases the target, and checks one", async (t) => {
+test("Abort Copy Blob by a client requires no id on an unleased target, and checks one", async (t) => {
   t.after(() => elsewhere.release());
   const blob = (await server.makeContainer()).getBlobClient("copy");
   const id = await beginPendingCopy(blob, elsewhere);

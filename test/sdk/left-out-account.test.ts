@@ -24,8 +24,8 @@ import {
 import { startTableServer, tableRequest } from "./table-server.ts";
 
 /**
- * URLs in which neither the host nor the path names an account: clients make them when they rename.
- * The server has two accounts with the same key, so that nothing but the name tells them apart.
+ * URLs in which neither the host nor the path names an account, which clients make when they
+ * rename. Both accounts of the server have the same key, so that only the name differs.
  */
 const ONCE = { retryOptions: { maxTries: 1 } };
 const OTHER = new StorageSharedKeyCredential(OTHER_ACCOUNT, KEY);
@@ -37,7 +37,7 @@ const there = (credential: StorageSharedKeyCredential) =>
   new BlobServiceClient(origin, credential, ONCE);
 const other = new BlobServiceClient(`${origin}/${OTHER_ACCOUNT}`, OTHER, ONCE);
 
-test("a key that signs names the account: requests act on that one alone", async () => {
+test("a SharedKey signature names the account, and the request acts on that one alone", async () => {
   const container = there(CREDENTIAL).getContainerClient("signed");
   await container.create();
   await container.getBlockBlobClient("a/b c").upload("text", 4);
@@ -49,7 +49,7 @@ test("a key that signs names the account: requests act on that one alone", async
   assert.equal(await server.client().getContainerClient("others").exists(), false);
 });
 
-test("every service takes such URLs", async () => {
+test("every service accepts such URLs", async () => {
   const atRoot = <S extends TestService>(own: S): S => ({ ...own, url: new URL(own.url).origin });
   const queues = await forThisFile(startQueueServer());
   const queue = await rawRequest(atRoot(queues), { method: "PUT", path: "/queue" });
@@ -66,7 +66,7 @@ test("every service takes such URLs", async () => {
   await tables.table("table").createEntity({ partitionKey: "p", rowKey: "r" });
 });
 
-test("a wrong key, an account that does not exist and no credentials get nothing", async () => {
+test("a wrong key, an unknown account and missing credentials grant nothing", async () => {
   await server.client().createContainer("closed");
   const wrong = new StorageSharedKeyCredential(ACCOUNT, Buffer.alloc(64).toString("base64"));
   const nobody = new StorageSharedKeyCredential("nobody", KEY);
@@ -78,7 +78,7 @@ test("a wrong key, an account that does not exist and no credentials get nothing
   await refused(open.getProperties(), 401, "NoAuthenticationInformation");
 });
 
-test("a path that begins with an account is read so, whatever the signature says", async () => {
+test("a path that begins with an account names it, whatever the signature says", async () => {
   // In the account that signs, this would be a container with the name of the other account.
   await server.client().createContainer(OTHER_ACCOUNT);
   const container = there(CREDENTIAL).getContainerClient(OTHER_ACCOUNT);
@@ -89,7 +89,7 @@ test("a path that begins with an account is read so, whatever the signature says
   });
 });
 
-test("a SAS is found to be of the account that signed it", async () => {
+test("a SAS names the account that signed it", async () => {
   for (const [client, credential] of [
     [server.client(), CREDENTIAL],
     [other, OTHER],
@@ -116,7 +116,7 @@ test("a SAS is found to be of the account that signed it", async () => {
   }
 });
 
-test("a bearer token, which may be good for several accounts, names none", async () => {
+test("a bearer token, which may be valid for several accounts, names none", async () => {
   const secure = await forThisFile(startServer(TAKES_TOKENS));
   const create = "/by-token?restype=container";
   const atRoot = { ...secure, url: new URL(secure.url).origin };

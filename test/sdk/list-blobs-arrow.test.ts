@@ -19,7 +19,7 @@ const versioned = await forThisFile(
   startServer({ blob: { versioning: true, containerRetentionDays: null } }),
 );
 
-/** The first client that asks for this format. */
+/** Creates a container, for the first client that requests this format. */
 async function newBox(on: TestServer = server): Promise<ContainerClient> {
   const credential = new StorageSharedKeyCredential(on.account, KEY);
   const client = new BlobServiceClient(on.url, credential, { retryOptions: { maxTries: 1 } });
@@ -35,7 +35,7 @@ async function itemsOf(box: ContainerClient, options: ContainerListBlobsOptions)
   return items;
 }
 
-/** What both formats say. Where one has an empty element or map, the other may have nothing. */
+/** Lists in both formats. An empty element or map in one may be missing in the other. */
 async function inBothFormats(box: ContainerClient, options: ContainerListBlobsOptions = {}) {
   const isEmpty = (value: unknown) =>
     ['""', "false", "{}", "[]", '{"type":"Buffer","data":[]}'].includes(JSON.stringify(value));
@@ -86,7 +86,7 @@ test("blobs of every type have the same properties as in XML", async () => {
   assert.deepEqual([plain?.metadata, plain?.tags], [undefined, undefined]);
 });
 
-test("a blob that has uncommitted blocks only is listed if that is asked for", async () => {
+test("a blob with uncommitted blocks only is listed on request", async () => {
   const box = await newBox();
   await box.getBlockBlobClient("staged").stageBlock("AAAA", "x", 1);
   assert.deepEqual(await namesOf(box, ARROW), []);
@@ -94,7 +94,7 @@ test("a blob that has uncommitted blocks only is listed if that is asked for", a
   assert.deepEqual([item?.name, item?.properties.leaseState], ["staged", "available"]);
 });
 
-test("versions and deleted blobs, too", async () => {
+test("versions and deleted blobs are listed as in XML", async () => {
   const box = await newBox(versioned);
   const blob = box.getBlockBlobClient("a");
   await blob.upload("one", 3);
@@ -122,14 +122,14 @@ test("a deleted blob shows how long it can be restored", async () => {
   assert.deepEqual(arrow, xml);
 });
 
-test("a name that XML cannot carry comes as it is", async () => {
+test("a name that XML cannot carry is sent unchanged", async () => {
   const box = await newBox();
   const names = ["  ", " before", "after ", "dir/file\uffff.blob"];
   for (const name of names) await box.getBlockBlobClient(name).upload("", 0);
   assert.deepEqual(await namesOf(box, ARROW), names);
 });
 
-test("pages go on where the page before ended, flat and by hierarchy", async () => {
+test("pages continue where the previous one ended, flat and by hierarchy", async () => {
   const box = await newBox();
   const names = ["a/b/1", "a/b/2", "a/c/3", "d/4", "d/e/f/5", "f1", "f2", "f3", "f4"];
   for (const name of names) await box.getBlockBlobClient(name).upload("", 0);
@@ -146,7 +146,7 @@ test("pages go on where the page before ended, flat and by hierarchy", async () 
   assert.deepEqual(tree, ["a/,d/,f1", "f2,f3,f4"]);
 });
 
-test("a list of blobs with much metadata ends at 8 MiB, and goes on behind its marker", async () => {
+test("a list with much metadata ends at 8 MiB and continues from its marker", async () => {
   const box = await newBox();
   const metadata = { long: "x".repeat(8_000) };
   const names = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, "0"));
@@ -195,7 +195,7 @@ test("startFrom and endBefore bound a list, in both formats", async () => {
   assert.deepEqual([long.status, long.code], [400, "InvalidQueryParameterValue"]);
 });
 
-/** The table as it is sent, which the client hides. */
+/** Returns the table as sent, which the client hides. */
 async function tableOf(box: ContainerClient, query: string) {
   const permissions = ContainerSASPermissions.parse("rlt");
   const expiresOn = new Date(Date.now() + 3_600_000);
@@ -207,7 +207,7 @@ async function tableOf(box: ContainerClient, query: string) {
   return tableFromIPC(new Uint8Array(await answer.arrayBuffer()));
 }
 
-test("the answer is a stream with the marker and the number of records in its schema", async () => {
+test("the response is a stream with the marker and the number of records in its schema", async () => {
   const box = await newBox();
   for (const name of ["a", "b", "c"]) await box.getBlockBlobClient(name).upload("", 0);
   const get = async (version: string, accept: string) => {
@@ -227,7 +227,7 @@ test("the answer is a stream with the marker and the number of records in its sc
   assert.equal(table.getChild("ResourceType")?.get(0), "blob");
 });
 
-test("no column but those that every client knows", async () => {
+test("the stream has only columns that every client knows", async () => {
   const box = await newBox();
   const include =
     "snapshots,metadata,uncommittedblobs,copy,deleted,tags,versions,deletedwithversions,immutabilitypolicy,legalhold,permissions";
@@ -235,7 +235,7 @@ test("no column but those that every client knows", async () => {
   for (const { name } of table.schema.fields) assert.ok(KNOWN.includes(name), name);
 });
 
-/** The Java client refuses all others. */
+/** The Java client refuses any other column. */
 const KNOWN = [
   ...["Name", "ResourceType", "Deleted", "Snapshot", "VersionId", "IsCurrentVersion"],
   ...["HasVersionsOnly", "Metadata", "OrMetadata", "Tags", "Creation-Time", "Last-Modified"],
@@ -250,7 +250,7 @@ const KNOWN = [
   ...["RehydratePriority", "TagCount", "RemainingRetentionDays"],
 ];
 
-test("errors are XML in any case", async () => {
+test("errors are always XML", async () => {
   const box = await newBox();
   await box.delete();
   await refused(itemsOf(box, ARROW), 404, "ContainerNotFound");

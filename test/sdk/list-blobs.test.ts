@@ -20,7 +20,7 @@ async function upload(container: ContainerClient, names: readonly string[]): Pro
   for (const name of names) await container.getBlockBlobClient(name).upload("", 0);
 }
 
-/** The same for many, without asking over the network for each. */
+/** Creates many blobs directly in the service, without network requests. */
 async function fill(container: ContainerClient, names: readonly string[]): Promise<void> {
   const { account, context } = server;
   const at = { account, container: container.containerName };
@@ -51,7 +51,7 @@ const PLAIN = {
   contentMd5: null,
 };
 
-/** So many are kept from one list to the next. */
+/** Few enough to stay cached from one list to the next. */
 const TWENTY = Array.from({ length: 20 }, (_, index) => `blob ${index}`);
 const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
@@ -82,7 +82,7 @@ async function list(
   return found;
 }
 
-/** The order of names is that of their UTF-8 bytes. */
+/** Sorts names by their UTF-8 bytes. */
 function sorted(names: readonly string[]): string[] {
   return [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
@@ -91,7 +91,7 @@ function numbered(many: number, prefix = "blob"): string[] {
   return Array.from({ length: many }, (_, at) => `${prefix}${String(at).padStart(5, "0")}`);
 }
 
-test("12,000 blobs are listed once each, in order, on pages of up to 5,000", async () => {
+test("12,000 blobs are listed once each, in order, in pages of up to 5,000", async () => {
   const names = numbered(12_000);
   const container = await makeContainer();
   await fill(container, names);
@@ -107,7 +107,7 @@ test("12,000 blobs are listed once each, in order, on pages of up to 5,000", asy
   }
 });
 
-test("names are listed in the order of their UTF-8 bytes, whatever they are made of", async () => {
+test("names are listed in the order of their UTF-8 bytes", async () => {
   const names = [
     "A",
     "a",
@@ -136,7 +136,7 @@ test("names are listed in the order of their UTF-8 bytes, whatever they are made
   assert.deepEqual((await list(container, { prefix: "\u{20ac}" })).blobs.length, 1);
 });
 
-test("a delimiter gathers names into prefixes, at every level and page size", async () => {
+test("a delimiter groups names into prefixes, at every level and page size", async () => {
   const names = [
     "1.txt",
     ...numbered(40, "a/b/"),
@@ -165,7 +165,7 @@ test("a delimiter gathers names into prefixes, at every level and page size", as
   }
 });
 
-test("names that XML cannot carry are listed percent-encoded, and read back as they are", async () => {
+test("names that XML cannot carry are listed percent-encoded, and decoded by the client", async () => {
   const names = ["a\u{fffe}", "b\u{ffff}/c d&e", "plain"];
   const container = await makeContainer(...names);
   assert.deepEqual((await list(container, { pageSize: 1 })).blobs, names);
@@ -193,13 +193,13 @@ test("a delimiter may be any string", async () => {
   assert.deepEqual([first.blobs, first.prefixes], [["a--d"], ["a--b--"]]);
 });
 
-test("a list goes on where it stopped, whatever was deleted or added meanwhile", async () => {
+test("a list continues where it stopped, despite deletions and additions", async () => {
   const names = numbered(30);
   const container = await makeContainer(...names);
   const pages = container.listBlobsFlat().byPage({ maxPageSize: 10 });
   const first = (await pages.next()).value;
   assert.equal(first.segment.blobItems.at(-1)?.name, "blob00009");
-  // The last one seen, the one that would be next, and one much later.
+  // The last one seen, the next one, and a much later one.
   for (const name of ["blob00009", "blob00010", "blob00025"]) await container.deleteBlob(name);
   await upload(container, ["blob00009a", "blob00000a"]);
   const rest: string[] = [];
@@ -208,7 +208,7 @@ test("a list goes on where it stopped, whatever was deleted or added meanwhile",
   assert.deepEqual(rest, ["blob00009a", ...kept]);
 });
 
-test("a list by hierarchy goes on behind a prefix that is gone", async () => {
+test("a list by hierarchy continues after a prefix that is gone", async () => {
   const container = await makeContainer("a/1", "a/2", "b/1", "c/1", "d");
   const pages = container.listBlobsByHierarchy("/").byPage({ maxPageSize: 1 });
   const first = (await pages.next()).value;
@@ -227,7 +227,7 @@ test("a list by hierarchy goes on behind a prefix that is gone", async () => {
   assert.deepEqual(rest, ["c/", "d"]);
 });
 
-test("every property of a blob is listed as it is read", async () => {
+test("every listed property equals the one read from the blob", async () => {
   const container = await makeContainer();
   const blob = container.getBlockBlobClient("blob");
   await blob.upload("hello", 5, {
@@ -270,7 +270,7 @@ test("every property of a blob is listed as it is read", async () => {
   assert.equal(bare.metadata, undefined);
 });
 
-test("a list that is asked for again shows what has changed, by writes and with time", async () => {
+test("a repeated list shows changes by writes and by time", async () => {
   const container = await makeContainer(...TWENTY);
   await container.getBlobClient("blob 5").getBlobLeaseClient(LEASE_ID).acquireLease(15);
   await container.getBlobClient("blob 6").setAccessTier("Archive");
@@ -292,7 +292,7 @@ test("a list that is asked for again shows what has changed, by writes and with 
   await assert.rejects(shown("blob 8"));
 });
 
-test("each list shows of a blob what it asks for, whatever others have asked for before", async () => {
+test("each list shows the properties it asks for, whatever other lists asked for", async () => {
   const container = await makeContainer(...TWENTY);
   const blob = container.getBlockBlobClient("blob 5");
   await blob.upload("text", 4, { metadata: { a: "b" }, tags: { c: "d" } });
@@ -311,7 +311,7 @@ test("each list shows of a blob what it asks for, whatever others have asked for
   }
 });
 
-test("blobs with nothing but uncommitted blocks are listed only when asked for", async () => {
+test("blobs with uncommitted blocks only are listed on request", async () => {
   const container = await makeContainer("b", "d");
   for (const name of ["a", "b", "c", "e/f"]) {
     await container.getBlockBlobClient(name).stageBlock("YQ==", "x", 1);
@@ -331,7 +331,7 @@ function listPath(container: ContainerClient, query = ""): string {
   return `/${container.containerName}?restype=container&comp=list${query}`;
 }
 
-test("the document has the service's form, and a next marker always", async () => {
+test("the document has the service's form, always with a next marker", async () => {
   const container = await makeContainer("a/b", "c");
   const { etag, createdOn, lastModified } = await container.getBlobClient("c").getProperties();
   const open = `<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="${server.url}/" ContainerName="${container.containerName}">`;
@@ -359,7 +359,7 @@ test("the document has the service's form, and a next marker always", async () =
   assert.equal(rest.text, `${open}${expected}</EnumerationResults>`);
 });
 
-test("startFrom skips what comes before it", async () => {
+test("startFrom skips the names before it", async () => {
   const container = await makeContainer("a", "b/1", "b/2", "c");
   const names = async (query: string) => {
     const { text } = await rawRequest(server, { path: listPath(container, query) });
@@ -373,7 +373,7 @@ test("startFrom skips what comes before it", async () => {
   assert.deepEqual(await names("&startFrom=d"), []);
 });
 
-test("a list asked for in a way that makes no sense is refused", async () => {
+test("an invalid list request is refused", async () => {
   const container = await makeContainer("a", "b");
   const long = "x".repeat(1_025);
   for (const [query, code] of [
@@ -404,7 +404,7 @@ test("a list asked for in a way that makes no sense is refused", async () => {
   assert.equal(many.status, 200);
 });
 
-test("everything that can be included is accepted, alone and together", async () => {
+test("every include is accepted, alone and together", async () => {
   const container = await makeContainer("a");
   const words = [
     ..."snapshots,metadata,uncommittedblobs,copy,deleted,tags,versions".split(","),

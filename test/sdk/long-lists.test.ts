@@ -5,18 +5,18 @@ import { startFileServer } from "./file-server.ts";
 import { startQueueServer } from "./queue-server.ts";
 import { forThisFile, startServer } from "./server.ts";
 
-/** As much metadata as a thing can have; in XML each of these characters takes five. */
+/** The most metadata that an item can have; each of these characters takes five in XML. */
 const METADATA = { note: "&".repeat(8_000) };
-/** What all of them take in a list is about 1.2 times what one answer may have. */
+/** Together they take about 1.2 times the limit of one response. */
 const COUNT = Math.ceil((1.2 * LIST_BYTES_MAX) / (5 * METADATA.note.length));
 const NAMES = Array.from({ length: COUNT }, (_, at) => `thing-${String(at).padStart(3, "0")}`);
 const WITH_METADATA = { includeMetadata: true };
 
-/** A page of results has the names of its items. */
+/** Asserts that a list has two pages, which together have all names. */
 async function assertTwoPages(pages: AsyncIterable<readonly string[]>): Promise<void> {
   const found: (readonly string[])[] = [];
   for await (const page of pages) found.push(page);
-  assert.equal(found.length, 2, "an answer ends at its size, and the next one goes on");
+  assert.equal(found.length, 2, "a response ends at its limit, and the next one continues");
   assert.deepEqual(found.flat(), NAMES);
 }
 
@@ -28,7 +28,7 @@ interface Named {
   readonly name: string;
 }
 
-test("a list of blobs ends early where their metadata is long, and goes on behind its marker", async () => {
+test("a list of blobs with long metadata ends early and continues from its marker", async () => {
   const server = await forThisFile(startServer());
   const container = await server.makeContainer();
   for (const name of NAMES) {
@@ -38,7 +38,7 @@ test("a list of blobs ends early where their metadata is long, and goes on behin
   await assertTwoPages(namesOf(pages, ({ segment }) => segment.blobItems));
 });
 
-test("so does a list of containers", async () => {
+test("a list of containers with long metadata ends early and continues from its marker", async () => {
   const server = await forThisFile(startServer());
   const client = server.client();
   for (const name of NAMES) await client.createContainer(name, { metadata: METADATA });
@@ -46,7 +46,7 @@ test("so does a list of containers", async () => {
   await assertTwoPages(namesOf(pages, ({ containerItems }) => containerItems));
 });
 
-test("so does a list of queues", async () => {
+test("a list of queues with long metadata ends early and continues from its marker", async () => {
   const server = await forThisFile(startQueueServer());
   const client = server.client();
   for (const name of NAMES) await client.getQueueClient(name).create({ metadata: METADATA });
@@ -54,7 +54,7 @@ test("so does a list of queues", async () => {
   await assertTwoPages(namesOf(pages, ({ queueItems }) => queueItems ?? []));
 });
 
-test("so does a list of shares", async () => {
+test("a list of shares with long metadata ends early and continues from its marker", async () => {
   const server = await forThisFile(startFileServer());
   const client = server.client();
   for (const name of NAMES) await client.getShareClient(name).create({ metadata: METADATA });

@@ -25,7 +25,7 @@ for (const engine of ["memory", "embedded"] as const) {
       return blob;
     }
 
-    /** The first and last byte of each range: what the client calls a count is their difference. */
+    /** Returns the first and last byte of each range; the client's count is their difference. */
     async function rangesOf(blob: PageBlobClient, ...range: number[]): Promise<number[][]> {
       const { pageRange = [] } = await blob.getPageRanges(...range);
       return pageRange.map(({ offset, count }) => [offset, offset + (count ?? 0)]);
@@ -45,7 +45,7 @@ for (const engine of ["memory", "embedded"] as const) {
       });
     }
 
-    test("a new blob is all zeroes, with the size and number that were asked for", async () => {
+    test("a new blob is all zeroes, with the requested size and sequence number", async () => {
       const blob = container.getPageBlobClient("new");
       await blob.create(4 * PAGE, {
         blobSequenceNumber: 7,
@@ -88,7 +88,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.ok(part.equals(expected.subarray(700, 1_700)));
     });
 
-    test("an answer to a write names the new version, its checksum and the sequence number", async () => {
+    test("a write returns the new version, its checksum and the sequence number", async () => {
       const blob = await newBlob();
       await blob.updateSequenceNumber("update", 5);
       const body = Buffer.alloc(PAGE, 1);
@@ -102,7 +102,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(cleared.blobSequenceNumber, 5);
     });
 
-    test("large writes, ranges with checksums and a copy of a whole disk come back as they were", async () => {
+    test("large writes, ranges with checksums and a copy of a whole disk round-trip", async () => {
       const blob = await newBlob(12 * MIB);
       const disk = Buffer.alloc(12 * MIB);
       for (const [at, length] of [
@@ -123,7 +123,7 @@ for (const engine of ["memory", "embedded"] as const) {
       );
     });
 
-    test("eight tebibytes can be had, and their last page can be written", async () => {
+    test("a blob can have eight tebibytes, and its last page can be written", async () => {
       const blob = await newBlob(8 * TIB);
       await blob.uploadPages(Buffer.alloc(PAGE, 1), 8 * TIB - PAGE, PAGE);
       assert.equal((await blob.getProperties()).contentLength, 8 * TIB);
@@ -136,7 +136,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(large.create(8 * TIB + PAGE), 400, "InvalidHeaderValue");
     });
 
-    test("what is cut off is gone, even if the blob grows again", async () => {
+    test("truncated pages are gone, even if the blob grows again", async () => {
       const blob = await newBlob(4 * PAGE);
       await blob.uploadPages(Buffer.alloc(4 * PAGE, 1), 0, 4 * PAGE);
       await blob.setHTTPHeaders({ blobContentType: "text/plain" });
@@ -152,7 +152,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(await rangesOf(blob), []);
     });
 
-    test("the sequence number is set, raised and counted, and nothing else changes", async () => {
+    test("the sequence number is set, raised and incremented, and nothing else changes", async () => {
       const blob = await newBlob();
       await blob.setHTTPHeaders({ blobContentLanguage: "en" });
       const steps = [
@@ -182,7 +182,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(number, "9223372036854775807");
     });
 
-    test("a write happens only if the sequence number is as its sender says", async () => {
+    test("a write heeds its conditions on the sequence number", async () => {
       const blob = await newBlob();
       await blob.updateSequenceNumber("update", 5);
       const write = (conditions: object) =>
@@ -206,7 +206,7 @@ for (const engine of ["memory", "embedded"] as const) {
       }
     });
 
-    test("ranges are told within a range, and in pages", async () => {
+    test("ranges are listed within a range, and in pages", async () => {
       const blob = await newBlob(100 * PAGE);
       for (const at of [0, 2, 3, 10, 50]) {
         await blob.uploadPages(Buffer.alloc(PAGE, 1), at * PAGE, PAGE);
@@ -232,7 +232,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(blob.getPageRanges(100 * PAGE), 416, "InvalidRange");
     });
 
-    test("older clients, who know of no pages, are told all ranges at once", async () => {
+    test("versions without paging get all ranges at once", async () => {
       const blob = await newBlob(8 * PAGE);
       for (const at of [0, 2, 4]) await blob.uploadPages(Buffer.alloc(PAGE, 1), at * PAGE, PAGE);
       const path = `/${container.containerName}/${blob.name}?comp=pagelist&maxresults=1`;
@@ -244,7 +244,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(old.headers.get("x-ms-blob-content-length"), String(8 * PAGE));
     });
 
-    test("a write that is not what its sender meant is refused, and nothing changes", async () => {
+    test("a write with a wrong digest is refused, and nothing changes", async () => {
       const blob = await newBlob();
       const body = "x".repeat(PAGE);
       const write = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
@@ -260,7 +260,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual([done.status, done.headers.get("content-md5")], [201, right]);
     });
 
-    test("what makes no sense is refused by name", async () => {
+    test("invalid input is refused by name", async () => {
       const blob = await newBlob();
       const body = "x".repeat(PAGE);
       const update = { "x-ms-page-write": "update" };
@@ -308,7 +308,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(await rangesOf(blob), []);
     });
 
-    test("clients from before there were page blobs are told so", async () => {
+    test("versions before page blobs are refused", async () => {
       const blob = await newBlob();
       const path = `/${container.containerName}/${blob.name}`;
       const old = { version: "2009-04-14" };
@@ -325,7 +325,7 @@ for (const engine of ["memory", "embedded"] as const) {
       }
     });
 
-    test("a snapshot that is not there, or elsewhere, is not compared with", async () => {
+    test("a comparison with a missing or foreign snapshot is refused", async () => {
       const blob = await newBlob();
       const snapshot = "2026-11-16T00:17:23.1234567Z";
       await refused(blob.getPageRangesDiff(0, 8 * PAGE, snapshot), 409, "PreviousSnapshotNotFound");
@@ -344,7 +344,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(none.code, "OutOfRangeQueryParameterValue");
     });
 
-    test("other types of blobs have no pages, and page blobs no blocks", async () => {
+    test("other blob types have no pages, and page blobs have no blocks", async () => {
       const page = await newBlob();
       const block = container.getBlockBlobClient(page.name);
       const append = container.getAppendBlobClient(page.name);
@@ -367,7 +367,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(missing.resize(PAGE), 404, "BlobNotFound");
     });
 
-    test("a page blob that is replaced or deleted gives its space back", async () => {
+    test("replacing or deleting a page blob frees its space", async () => {
       const count = () => recordsOfMaps(server);
       await sweep(server);
       const before = await count();
@@ -384,7 +384,7 @@ for (const engine of ["memory", "embedded"] as const) {
   });
 }
 
-/** How many records stand for bytes that are stored. */
+/** Counts the records of stored bytes. */
 function recordsOfMaps({ context }: TestServer): Promise<number> {
   const until = keyAfter(key(SPACE.doomedRangeLayer));
   return context.store.read(

@@ -20,7 +20,7 @@ for (const engine of ["memory", "embedded"] as const) {
       return blob;
     }
 
-    test("20 that write pages of their own at the same time lose nothing", async () => {
+    test("20 concurrent writers of different pages lose nothing", async () => {
       const blob = await newBlob(20 * PAGE);
       const done = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>
@@ -32,7 +32,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.ok((await blob.downloadToBuffer()).equals(Buffer.concat(expected)));
     });
 
-    test("a slow download of a blob that is overwritten meanwhile gets one state", async () => {
+    test("a slow download of a blob that is being overwritten gets one version", async () => {
       const blob = await newBlob(32 * MIB);
       const disk = Buffer.alloc(32 * MIB);
       for (let at = 0; at < disk.length; at += 4 * MIB) {
@@ -43,7 +43,7 @@ for (const engine of ["memory", "embedded"] as const) {
       let at = 0;
       for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {
         if (at === 0) {
-          // Nothing more is taken from the socket until this is done.
+          // The socket is not read until this is done.
           for (let page = 0; page < 32; page++) {
             await blob.uploadPages(Buffer.alloc(PAGE, 255), page * MIB, PAGE);
           }
@@ -56,7 +56,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(at, disk.length);
     });
 
-    /** Pages of which each cuts a piece in two, many at the same time. */
+    /** Writes many pages concurrently, each of which splits a run. */
     async function writePages(blob: PageBlobClient, places: number[], fill: number) {
       const lane = async (first: number) => {
         for (const at of places.filter((_, index) => index % 20 === first)) {
@@ -66,7 +66,7 @@ for (const engine of ["memory", "embedded"] as const) {
       await Promise.all(Array.from({ length: 20 }, (_, at) => lane(at)));
     }
 
-    test("a download of very many pieces that are overwritten meanwhile gets one state", async () => {
+    test("a download of very many runs that are being overwritten gets one version", async () => {
       const blob = await newBlob(16 * MIB);
       const large = Buffer.alloc(4 * MIB, 1);
       for (let at = 0; at < 4; at++) await blob.uploadPages(large, at * 4 * MIB, 4 * MIB);
@@ -90,7 +90,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.downloadToBuffer(places[699], 1))[0], 3);
     });
 
-    test("whoever reads very many pieces gets the version that its ETag names", async () => {
+    test("a read of very many runs gets the version that its ETag names", async () => {
       const size = 64 * MIB;
       const blob = await newBlob(size);
       const places = Array.from({ length: 600 }, (_, at) => at * 200 * PAGE);
@@ -106,7 +106,7 @@ for (const engine of ["memory", "embedded"] as const) {
         // The download begins at different moments of the write.
         for (let request = 0; request < round % 5; request++) await container.exists();
         const got = await blob.download();
-        // The rest is taken from the socket when the write is done.
+        // The rest is read from the socket after the write.
         await writing;
         let last: number | undefined;
         for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {

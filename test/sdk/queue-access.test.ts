@@ -16,17 +16,20 @@ import { forThisFile } from "./server.ts";
 const server = await forThisFile(startQueueServer());
 let count = 0;
 
-/** Every letter that any SAS of any service has. */
+/** Every letter of any SAS of any service. */
 const LETTERS = [..."rwdxylacuptfmeoi"];
 const HOUR_MS = 3_600_000;
 
 interface Operation {
   readonly name: string;
   readonly method: string;
-  /** Behind the account; `QUEUE` stands for the queue, `MESSAGE` for a message with its receipt. */
+  /**
+   * The path after the account; `QUEUE` stands for the queue, `MESSAGE` for a message with its
+   * receipt.
+   */
   readonly path: string;
   readonly body?: string;
-  /** Of which one suffices; "" where no such SAS does. */
+  /** Letters of which one suffices; "" if no account SAS grants it. */
   readonly account: string;
   readonly type: "s" | "c" | "o";
   readonly service: string;
@@ -79,7 +82,7 @@ async function makeQueue(): Promise<QueueClient> {
   return queue;
 }
 
-/** Asks for the operation on a queue of its own; returns the code of the refusal, or "". */
+/** Requests the operation on a new queue; returns the code of the refusal, or "". */
 async function ask(asked: Operation, sasFor: (queue: string) => string): Promise<string> {
   const queue = await makeQueue();
   const { messageId, popReceipt } = await queue.sendMessage("text");
@@ -99,7 +102,7 @@ async function ask(asked: Operation, sasFor: (queue: string) => string): Promise
   return answer.code;
 }
 
-test("an account SAS opens exactly what its letters say", async () => {
+test("an account SAS grants exactly what its letters say", async () => {
   for (const asked of OPERATIONS) {
     const denied =
       asked.account === "" ? "AuthorizationFailure" : "AuthorizationPermissionMismatch";
@@ -113,7 +116,7 @@ test("an account SAS opens exactly what its letters say", async () => {
   }
 });
 
-test("an account SAS opens only the services and resource types that it names", async () => {
+test("an account SAS grants only the services and resource types that it names", async () => {
   for (const asked of OPERATIONS.filter(({ account }) => account !== "")) {
     const all = LETTERS.join("");
     const types = "sco".replace(asked.type, "");
@@ -129,7 +132,7 @@ test("an account SAS opens only the services and resource types that it names", 
   }
 });
 
-test("a service SAS opens exactly what its letters say, and nothing of the queue as a whole", async () => {
+test("a service SAS grants exactly what its letters say, and nothing on the queue itself", async () => {
   for (const asked of OPERATIONS.filter(
     ({ type, name }) => type !== "s" && name !== "create queue",
   )) {
@@ -146,7 +149,7 @@ test("a service SAS opens exactly what its letters say, and nothing of the queue
   }
 });
 
-test("a service SAS opens no other queue, and not the account", async () => {
+test("a service SAS grants no other queue, and nothing on the account", async () => {
   const letters = LETTERS.join("");
   for (const asked of OPERATIONS) {
     const found = await ask(asked, () => queueSas(server, "other", { letters }));
@@ -154,7 +157,7 @@ test("a service SAS opens no other queue, and not the account", async () => {
   }
 });
 
-test("without credentials nothing is opened", async () => {
+test("nothing is granted without credentials", async () => {
   for (const asked of OPERATIONS) {
     assert.equal(await ask(asked, () => ""), "NoAuthenticationInformation", asked.name);
   }
@@ -198,7 +201,7 @@ test("an ACL comes back as it was set, and is replaced as a whole", async () => 
   assert.deepEqual((await queue.getAccessPolicy()).signedIdentifiers, []);
 });
 
-test("a stored policy grants what its SAS does not say, and its removal revokes at once", async () => {
+test("a stored policy grants what its SAS omits, and its removal revokes at once", async () => {
   const queue = await makeQueue();
   await queue.sendMessage("text");
   const policy = (permissions: string) => {
@@ -227,7 +230,7 @@ test("a stored policy grants what its SAS does not say, and its removal revokes 
   assert.equal(await peek(), "AuthenticationFailed");
 });
 
-test("what a stored policy says cannot be said in the SAS as well", async () => {
+test("a SAS that repeats a field of its stored policy is refused", async () => {
   const queue = await makeQueue();
   const expiresOn = new Date(server.clock.now() + HOUR_MS);
   await queue.setAccessPolicy([{ id: "until", accessPolicy: { expiresOn } }] as never);

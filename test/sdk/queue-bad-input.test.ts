@@ -8,10 +8,10 @@ const server = await forThisFile(startQueueServer());
 const queue = server.client().getQueueClient("queue");
 await queue.create({ metadata: { kept: "yes" } });
 const { messageId, popReceipt } = await queue.sendMessage("kept", { messageTimeToLive: 100 });
-/** The one message there is. */
+/** The only message in the queue. */
 const message = `/queue/messages/${messageId}?popreceipt=${encodeURIComponent(popReceipt)}`;
 
-/** Is refused like this, and changes nothing. */
+/** Asserts that a request is refused and changes nothing. */
 async function refuses(status: number, code: string, asked: RawAsked): Promise<string> {
   const answer = await rawRequest(server, asked);
   const what = `${asked.method ?? "GET"} ${asked.path} ${asked.body?.slice(0, 100) ?? ""}`;
@@ -28,7 +28,7 @@ const TEXT = "<QueueMessage><MessageText>x</MessageText></QueueMessage>";
 const OUT_OF_RANGE = "OutOfRangeQueryParameterValue";
 const INVALID = "InvalidQueryParameterValue";
 
-test("who deletes a message without an id does not clear the queue", async () => {
+test("deleting a message without an id does not clear the queue", async () => {
   const path = `/queue/messages/?popreceipt=${encodeURIComponent(popReceipt)}`;
   await refuses(400, INVALID, { method: "DELETE", path });
   await refuses(400, INVALID, { method: "DELETE", path: path.replace("/?", "?") });
@@ -36,7 +36,7 @@ test("who deletes a message without an id does not clear the queue", async () =>
   assert.equal((await queue.getProperties()).approximateMessagesCount, 1);
 });
 
-test("numbers out of their range are refused with the range", async () => {
+test("numbers out of range are refused with the range", async () => {
   for (const [query, min, max] of [
     ["numofmessages=0", 1, 32],
     ["numofmessages=33", 1, 32],
@@ -56,7 +56,7 @@ test("numbers out of their range are refused with the range", async () => {
   }
 });
 
-test("a put with times that make no sense is refused", async () => {
+test("a put with invalid times is refused", async () => {
   for (const [query, code] of [
     ["visibilitytimeout=-1", OUT_OF_RANGE],
     ["visibilitytimeout=604801", OUT_OF_RANGE],
@@ -78,7 +78,7 @@ test("a put with times that make no sense is refused", async () => {
   }
 });
 
-test("what is no number is refused", async () => {
+test("malformed numbers are refused", async () => {
   for (const query of ["numofmessages=x", "numofmessages=1.0", "visibilitytimeout=ten"]) {
     await refuses(400, INVALID, { path: `/queue/messages?${query}` });
   }
@@ -86,7 +86,7 @@ test("what is no number is refused", async () => {
   await refuses(400, OUT_OF_RANGE, { path: "/?comp=list&maxresults=0" });
 });
 
-test("a body that is no message is refused", async () => {
+test("a malformed message is refused", async () => {
   for (const [body, code] of [
     ["", "InvalidXmlDocument"],
     ["text", "InvalidXmlDocument"],
@@ -121,7 +121,7 @@ test("a body that is no message is refused", async () => {
   });
 });
 
-test("update and delete need what they need", async () => {
+test("update and delete require their parameters", async () => {
   const bare = message.split("?")[0] as string;
   const missing = "MissingRequiredQueryParameter";
   await refuses(400, missing, { method: "DELETE", path: bare });
@@ -138,7 +138,7 @@ test("update and delete need what they need", async () => {
   }
 });
 
-test("receipts and ids that are none are refused", async () => {
+test("malformed receipts and ids are refused", async () => {
   const bare = message.split("?")[0] as string;
   for (const receipt of ["no base64!", "abc", "%FF"]) {
     await refuses(400, INVALID, { method: "DELETE", path: `${bare}?popreceipt=${receipt}` });
@@ -158,7 +158,7 @@ test("receipts and ids that are none are refused", async () => {
   }
 });
 
-test("names that no queue can have are refused when a queue is created", async () => {
+test("invalid queue names are refused on creation", async () => {
   for (const [name, code] of [
     ["ab", "OutOfRangeInput"],
     ["a".repeat(64), "OutOfRangeInput"],
@@ -175,7 +175,7 @@ test("names that no queue can have are refused when a queue is created", async (
   }
 });
 
-test("metadata that makes no sense is refused", async () => {
+test("invalid metadata is refused", async () => {
   for (const [headers, code] of [
     [{ "x-ms-meta-": "x" }, "EmptyMetadataKey"],
     [{ "x-ms-meta-1a": "x" }, "InvalidMetadata"],
@@ -187,7 +187,7 @@ test("metadata that makes no sense is refused", async () => {
   }
 });
 
-test("an ACL that makes no sense is refused", async () => {
+test("an invalid ACL is refused", async () => {
   const one = (inner: string) =>
     `<SignedIdentifiers><SignedIdentifier>${inner}</SignedIdentifier></SignedIdentifiers>`;
   const letters = (text: string) =>
@@ -206,7 +206,7 @@ test("an ACL that makes no sense is refused", async () => {
   assert.deepEqual((await queue.getAccessPolicy()).signedIdentifiers, []);
 });
 
-test("what does not exist is refused by the right name", async () => {
+test("missing queues and messages have their own errors", async () => {
   await refuses(405, "UnsupportedHttpVerb", { path: "/queue" });
   await refuses(405, "UnsupportedHttpVerb", { method: "POST", path: "/queue", body: TEXT });
   await refuses(405, "UnsupportedHttpVerb", { method: "POST", path: "/queue?comp=metadata" });

@@ -30,7 +30,7 @@ afterEach(async () => {
 const CONSUMERS = 32;
 const MESSAGES = 600;
 
-/** Takes messages until there are none. */
+/** Receives messages until there are none. */
 async function consume(take: (message: ReceivedMessageItem) => Promise<void>, visibility = 30) {
   const consumer = async (index: number) => {
     for (;;) {
@@ -57,7 +57,7 @@ async function fill(): Promise<Set<string>> {
   return ids;
 }
 
-test("32 consumers at once: every message is delivered, none twice within its timeout", async () => {
+test("32 concurrent consumers get every message, none twice within its timeout", async () => {
   await fill();
   const seen = new Map<string, number>();
   await consume(async ({ messageId, dequeueCount }) => {
@@ -69,7 +69,7 @@ test("32 consumers at once: every message is delivered, none twice within its ti
   assert.deepEqual(new Set(seen.values()), new Set([1]));
 });
 
-test("what consumers leave behind when they die comes back, once the timeout has passed", async () => {
+test("messages of crashed consumers come back after the timeout", async () => {
   await fill();
   const total = (await queue.getProperties()).approximateMessagesCount as number;
   const receipts = new Set<string>();
@@ -78,10 +78,10 @@ test("what consumers leave behind when they die comes back, once the timeout has
   for (let round = 1; done.size < total; round++) {
     const before = done.size;
     await consume(async ({ messageId, popReceipt, dequeueCount }) => {
-      assert.equal(dequeueCount, round, "nobody else has got it within this timeout");
+      assert.equal(dequeueCount, round, "received only once within this timeout");
       assert.ok(!receipts.has(popReceipt), "receipts are given once");
       receipts.add(popReceipt);
-      // Every other one dies with its consumer.
+      // Every other consumer crashes with its message.
       if (at++ % 2 === 0) return;
       await queue.deleteMessage(messageId, popReceipt);
       assert.ok(!done.has(messageId), "a deleted message does not come back");
@@ -103,7 +103,7 @@ test("of many deletes with one receipt, one succeeds", async () => {
   assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
 });
 
-test("of many updates with one receipt, one succeeds, and its receipt is good", async () => {
+test("of many updates with one receipt, one succeeds, and its new receipt is valid", async () => {
   const { messageId, popReceipt } = await queue.sendMessage("one");
   const results = await Promise.allSettled(
     Array.from({ length: 20 }, (_, at) =>
@@ -120,7 +120,7 @@ test("of many updates with one receipt, one succeeds, and its receipt is good", 
   await queue.deleteMessage(messageId, winner?.receipt as string);
 });
 
-test("messages, receipts and what is hidden outlive a restart", async (t) => {
+test("messages, receipts and visibility survive a restart", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-queue-"));
   t.after(() => rm(folder, { recursive: true }));
   const clock = new ManualClock(1_700_000_000_000);

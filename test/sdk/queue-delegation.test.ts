@@ -20,7 +20,7 @@ await createQueue(server.context, { at, access: OWNER, metadata: [] });
 const ask = (method: string, path: string, headers = {}, body = "") =>
   askSecurely(server, method, path, headers, body);
 
-test("a SAS signed with a user delegation key opens what its letters say", async () => {
+test("a SAS signed with a user delegation key grants what its letters say", async () => {
   const expiresOn = new Date(Date.now() + HOUR_MS);
   const { status, text } = await askForKey(server, Date.now(), expiresOn.getTime());
   assert.equal(status, 200, text);
@@ -41,7 +41,7 @@ test("a SAS signed with a user delegation key opens what its letters say", async
   assert.equal(other.code, "AuthenticationFailed");
 });
 
-test("who has a bearer token may do everything; without one there is no key", async () => {
+test("a bearer token grants everything; without one there is no key", async () => {
   assert.equal((await ask("GET", "/queue?comp=acl", bearer())).status, 200);
   const { code } = await ask("POST", "/?restype=service&comp=userdelegationkey", {}, "<KeyInfo />");
   assert.equal(code, "NoAuthenticationInformation");

@@ -22,7 +22,7 @@ afterEach(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-test("a queue is created once; again with the same metadata changes nothing", async () => {
+test("creating a queue again with the same metadata changes nothing", async () => {
   const queue = client.getQueueClient("queue");
   const status = async (metadata = {}) => (await queue.create({ metadata }))._response.status;
   assert.equal(await status({ one: "1", two: "2" }), 201);
@@ -35,7 +35,7 @@ test("a queue is created once; again with the same metadata changes nothing", as
   assert.deepEqual([approximateMessagesCount, metadata], [1, { one: "1", two: "2" }]);
 });
 
-test("of many that create a queue at once, one does", async () => {
+test("of many concurrent creations of a queue, one succeeds", async () => {
   const queue = client.getQueueClient("queue");
   const done = await Promise.all(Array.from({ length: 20 }, () => queue.create()));
   const statuses = done.map(({ _response }) => _response.status);
@@ -73,7 +73,7 @@ test("metadata is replaced as a whole, and the last writer wins", async () => {
   assert.deepEqual((await queue.getProperties()).metadata, {});
 });
 
-test("of many that set properties, metadata or policies at once, the last one wins as a whole", async () => {
+test("of many concurrent changes to properties, metadata or policies, the last wins as a whole", async () => {
   const queue = client.getQueueClient("queue");
   await queue.create();
   const writers = Array.from({ length: 10 }, (_, at) => String(at));
@@ -108,7 +108,7 @@ function corsRule(allowedOrigins: string) {
   };
 }
 
-test("queues have no ETag, and check none", async () => {
+test("queues have no ETag and ignore conditions", async () => {
   await client.createQueue("queue");
   for (const name of ["if-match", "if-none-match"]) {
     const headers = { [name]: name === "if-match" ? '"0x1"' : "*", "x-ms-meta-a": "b" };
@@ -118,7 +118,7 @@ test("queues have no ETag, and check none", async () => {
   }
 });
 
-test("HEAD tells the metadata like GET, and never takes a message", async () => {
+test("HEAD returns the metadata like GET, and never receives a message", async () => {
   const queue = client.getQueueClient("queue");
   await queue.create({ metadata: { some: "value" } });
   await queue.sendMessage("one");
@@ -135,7 +135,7 @@ test("HEAD tells the metadata like GET, and never takes a message", async () => 
   assert.equal((await queue.peekMessages()).peekedMessageItems.length, 1);
 });
 
-test("queues are listed by name, by prefix, in pages, with their metadata if asked for", async () => {
+test("queues are listed by name, by prefix, in pages, with their metadata on request", async () => {
   const names = ["a-1", "a-2", "b-1", "b-10", "b-2", "c-1"].map((name) => `${name}-q`);
   for (const name of [...names].reverse()) await client.createQueue(name, { metadata: { name } });
   const list = async (options: Parameters<typeof client.listQueues>[0], maxPageSize: number) => {
@@ -162,7 +162,7 @@ test("queues are listed by name, by prefix, in pages, with their metadata if ask
   );
 });
 
-test("service properties come back as they were set, apart from those of other services", async () => {
+test("service properties come back as set, separately from those of other services", async () => {
   const wanted: QueueServiceProperties = {
     queueAnalyticsLogging: {
       version: "1.0",

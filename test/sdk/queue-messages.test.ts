@@ -22,7 +22,7 @@ afterEach(async () => {
 const SECOND_MS = 1_000;
 const WEEK_SECONDS = 604_800;
 
-/** Now, as dates on the wire tell it. */
+/** The current time, in whole seconds like dates on the wire. */
 function nowOnWire(afterSeconds = 0): Date {
   return new Date(Math.floor(server.clock.now() / SECOND_MS + afterSeconds) * SECOND_MS);
 }
@@ -75,7 +75,7 @@ test("a message comes back as it was put, with its times", async () => {
   assert.notEqual(got.popReceipt, put.popReceipt);
 });
 
-test("any text that XML can carry comes back character by character", async () => {
+test("any text that XML can carry round-trips", async () => {
   for (const text of [
     "",
     " ",
@@ -98,7 +98,7 @@ test("any text that XML can carry comes back character by character", async () =
   }
 });
 
-/** The SDK drops line feeds when it sends, and takes no references but those with names. */
+/** The SDK drops line feeds when it sends, and parses only named references. */
 test("raw XML keeps white space, carriage returns, CDATA and references", async () => {
   const body =
     '<?xml version="1.0" encoding="utf-8"?>\r\n<QueueMessage>\r\n  <MessageText> a\r\nb\r ' +
@@ -106,11 +106,11 @@ test("raw XML keeps white space, carriage returns, CDATA and references", async 
   const put = await rawRequest(server, { method: "POST", path: "/queue/messages", body });
   assert.equal(put.status, 201);
   const { text } = await rawRequest(server, { path: "/queue/messages?peekonly=true" });
-  const spelled = " a&#xD;\nb&#xD; &lt;c&gt;&#xD;\n&amp;&#xD;";
-  assert.ok(text.includes(`<MessageText>${spelled}</MessageText>`), text);
+  const escaped = " a&#xD;\nb&#xD; &lt;c&gt;&#xD;\n&amp;&#xD;";
+  assert.ok(text.includes(`<MessageText>${escaped}</MessageText>`), text);
 });
 
-test("a text of more than 64 KiB is refused, however it is spelled", async () => {
+test("a text of more than 64 KiB is refused, however it is escaped", async () => {
   for (const text of ["a".repeat(65_537), "&".repeat(65_537), "😀".repeat(16_385)]) {
     await refused(queue.sendMessage(text), 413, "RequestBodyTooLarge");
   }
@@ -125,7 +125,7 @@ test("a text of more than 64 KiB is refused, however it is spelled", async () =>
   assert.equal((await mustGet()).messageText, "kept");
 });
 
-test("a message that was got is hidden until its timeout has passed, and then comes back", async () => {
+test("a received message is hidden until its timeout has passed, then comes back", async () => {
   await queue.sendMessage("one");
   const first = await mustGet(5);
   assert.deepEqual(first.nextVisibleOn, nowOnWire(5));
@@ -140,7 +140,7 @@ test("a message that was got is hidden until its timeout has passed, and then co
   assert.equal(await get(), undefined);
 });
 
-test("a message put with a visibility timeout is not seen before it has passed", async () => {
+test("a message put with a visibility timeout is hidden until it has passed", async () => {
   const put = await queue.sendMessage("later", { visibilityTimeout: 60 });
   assert.deepEqual(put.nextVisibleOn, nowOnWire(60));
   server.clock.advance(60 * SECOND_MS - 1);
@@ -160,7 +160,7 @@ test("messages come in the order in which they become visible", async () => {
   assert.deepEqual(texts, ["first", "second", "third"]);
 });
 
-test("a get takes as many messages as it asks for, and no more", async () => {
+test("a get returns as many messages as it asks for, and no more", async () => {
   for (let at = 0; at < 40; at++) await queue.sendMessage(String(at));
   const texts: string[] = [];
   for (const [numberOfMessages, expected] of [
@@ -186,7 +186,7 @@ test("a get takes as many messages as it asks for, and no more", async () => {
   assert.equal(await count(), 40);
 });
 
-test("delete needs the latest receipt; older ones are refused and nothing is deleted", async () => {
+test("delete requires the latest receipt; older ones are refused and nothing is deleted", async () => {
   const put = await queue.sendMessage("one");
   const first = await mustGet(1);
   server.clock.advance(SECOND_MS);
@@ -205,7 +205,7 @@ test("delete needs the latest receipt; older ones are refused and nothing is del
   assert.equal(await count(), 0);
 });
 
-test("a receipt is good after its timeout has passed, until somebody else gets the message", async () => {
+test("a receipt stays valid after its timeout, until the message is received again", async () => {
   await queue.sendMessage("one");
   await queue.sendMessage("two");
   const one = await mustGet(1);
@@ -218,7 +218,7 @@ test("a receipt is good after its timeout has passed, until somebody else gets t
   await queue.deleteMessage(again.messageId, again.popReceipt);
 });
 
-test("the receipt of a put opens the message at once", async () => {
+test("the receipt of a put is valid at once", async () => {
   const one = await queue.sendMessage("one");
   const two = await queue.sendMessage("two", { visibilityTimeout: 100 });
   await queue.deleteMessage(one.messageId, one.popReceipt);
@@ -226,7 +226,7 @@ test("the receipt of a put opens the message at once", async () => {
   assert.equal((await mustGet()).messageText, "changed");
 });
 
-test("a receipt of one message does not open another", async () => {
+test("a receipt of one message is refused for another", async () => {
   const one = await queue.sendMessage("one");
   const two = await queue.sendMessage("two");
   await refused(queue.deleteMessage(one.messageId, two.popReceipt), 400, "PopReceiptMismatch");
@@ -236,7 +236,7 @@ test("a receipt of one message does not open another", async () => {
   assert.equal(await count(), 2);
 });
 
-test("an update gives a new receipt, hides anew, and leaves count and insertion as they are", async () => {
+test("an update returns a new receipt, hides the message again, and preserves count and insertion time", async () => {
   const put = await queue.sendMessage("old");
   const got = await mustGet(10);
   server.clock.advance(SECOND_MS);
@@ -259,7 +259,7 @@ test("an update gives a new receipt, hides anew, and leaves count and insertion 
   );
 });
 
-test("an update without a text keeps the text, one with an empty text empties it", async () => {
+test("an update without a text preserves the text, an empty text empties it", async () => {
   const { messageId, popReceipt } = await queue.sendMessage("kept");
   const first = await queue.updateMessage(messageId, popReceipt, undefined, 0);
   assert.equal((await peek())?.messageText, "kept");
@@ -267,7 +267,7 @@ test("an update without a text keeps the text, one with an empty text empties it
   assert.equal((await peek())?.messageText, "");
 });
 
-test("a message is gone from the moment on at which it expires", async () => {
+test("a message is gone from the moment it expires", async () => {
   const put = await queue.sendMessage("short", { messageTimeToLive: 10 });
   assert.deepEqual(put.expiresOn, nowOnWire(10));
   server.clock.advance(10 * SECOND_MS - 1);
@@ -298,7 +298,7 @@ test("a message that never expires says so, and stays", async () => {
   assert.equal((await mustGet(WEEK_SECONDS)).messageText, "for ever");
 });
 
-test("expired messages, however many, do not hide the others", async () => {
+test("expired messages, however many, do not block the others", async () => {
   for (let at = 0; at < 600; at++) await queue.sendMessage("short", { messageTimeToLive: 1 });
   for (let at = 0; at < 40; at++) await queue.sendMessage(`long ${at}`);
   server.clock.advance(SECOND_MS);
@@ -317,7 +317,7 @@ test("peek changes nothing", async () => {
   await queue.deleteMessage(messageId, popReceipt);
 });
 
-test("clear removes every message, hidden ones too, and their receipts", async () => {
+test("clear removes every message, including hidden ones, and their receipts", async () => {
   const hidden = await queue.sendMessage("hidden", { visibilityTimeout: 60 });
   const got = await queue.sendMessage("got");
   await mustGet();
@@ -334,7 +334,7 @@ test("clear removes every message, hidden ones too, and their receipts", async (
   assert.equal((await mustGet()).messageText, "new");
 });
 
-test("the count has every message in it, seen or not", async () => {
+test("the count includes every message, visible or not", async () => {
   assert.equal(await count(), 0);
   const put = await queue.sendMessage("one");
   await queue.sendMessage("two", { visibilityTimeout: 100 });
@@ -345,7 +345,7 @@ test("the count has every message in it, seen or not", async () => {
   assert.equal(await count(), 2);
 });
 
-test("receipts are never given twice", async () => {
+test("receipts never repeat", async () => {
   const receipts = new Set<string>();
   for (let at = 0; at < 50; at++) receipts.add((await queue.sendMessage("x")).popReceipt);
   for (let round = 0; round < 5; round++) {
@@ -356,7 +356,7 @@ test("receipts are never given twice", async () => {
   assert.equal(receipts.size, 50 + 5 * 32);
 });
 
-test("clients of old versions get no answer to a put, and seven days at most", async () => {
+test("old versions get an empty response to a put, and at most seven days to live", async () => {
   const asked = {
     method: "POST",
     path: "/queue/messages",

@@ -3,7 +3,7 @@ import { CREDENTIAL, type TestService } from "./server.ts";
 const VERSION = "2026-04-06";
 const HOUR_MS = 3_600_000;
 
-/** Signed by hand, as the SDK refuses to sign letters that mean nothing to a queue. */
+/** Signs an account SAS, since the SDK refuses to sign letters that queues do not have. */
 export function accountSas(
   server: TestService,
   letters: string,
@@ -17,7 +17,7 @@ export function accountSas(
   });
 }
 
-/** With a policy, the token itself says nothing but its name. */
+/** Signs a queue SAS. With a policy, the token holds only its name. */
 export function queueSas(
   server: TestService,
   queue: string,

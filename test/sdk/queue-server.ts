@@ -2,9 +2,9 @@ import { QueueServiceClient, StorageSharedKeyCredential } from "@azure/storage-q
 import { QueueRestService } from "../../src/front/rest/queue/queue-rest-service.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
-/** A Queue service of its own for a test, with a clock that the test turns. */
+/** A Queue service for one test, with a manual clock. */
 export interface QueueServer extends TestService {
-  /** A client that tries once, so that a test sees the first answer. */
+  /** Makes a client without retries, so that a test sees the first response. */
   client(): QueueServiceClient;
 }
 

@@ -35,7 +35,7 @@ async function newFile(length: number): Promise<ShareFileClient> {
   return file;
 }
 
-test("a range is written from another file, and stays what it was then", async () => {
+test("a range is copied from another file, and later changes there do not show", async () => {
   const file = await newFile(150_000);
   await file.uploadRangeFromURL(source.url, 50_000, 1_000, 100_000);
   const found = await file.downloadToBuffer();
@@ -46,7 +46,7 @@ test("a range is written from another file, and stays what it was then", async (
   await source.uploadRange(bytes, 0, bytes.length);
 });
 
-test("what a snapshot shows stays when a range is written over it from elsewhere", async () => {
+test("overwriting a range from elsewhere does not change snapshots", async () => {
   const file = await newFile(100_000);
   await file.uploadRange("before", 0, 6);
   const { snapshot } = await share.createSnapshot();
@@ -87,7 +87,7 @@ test("handles and leases are respected at both ends", async () => {
   await refused(put(), 412, "LeaseIdMissing");
 });
 
-test("ranges that do not fit are refused by name", async () => {
+test("ranges that do not match are refused by name", async () => {
   const file = await newFile(1_000);
   const asked = async (range: string, sourceRange: string, more: Record<string, string> = {}) => {
     const headers: Record<string, string> = {

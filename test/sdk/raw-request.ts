@@ -4,13 +4,13 @@ type RawServer = Pick<TestService, "url" | "account">;
 
 export interface RawAsked {
   readonly method?: string;
-  /** Behind the account: `/container/blob?comp=…`, percent-encoded. */
+  /** The path after the account: `/container/blob?comp=…`, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Null to name none. */
+  /** Null to send none. */
   readonly version?: string | null;
-  /** With the account's key, unless told otherwise. */
+  /** Whether to sign with the account's key; true by default. */
   readonly signed?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface RawAnswer {
   readonly code: string;
 }
 
-/** Says exactly what it is told to, for what the SDK hides or refuses to send. */
+/** Sends exactly this request, for what the SDK hides or refuses to send. */
 export async function rawRequest(server: RawServer, asked: RawAsked): Promise<RawAnswer> {
   const method = asked.method ?? "GET";
   const headers: Record<string, string> = {

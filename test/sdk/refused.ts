@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { RestError } from "@azure/storage-blob";
 
-/** Waits for a refusal with this status and code. */
+/** Asserts that a promise is refused with this status and code. */
 export async function refused(
   promise: Promise<unknown>,
   status: number,
@@ -11,7 +11,7 @@ export async function refused(
     () => assert.fail(`it was not refused with ${code}`),
     (reason: RestError) => reason,
   );
-  // The answer to a HEAD has no body: the client leaves the code in the headers.
+  // A response to HEAD has no body, so the code is in the headers.
   const found = error.code ?? error.response?.headers.get("x-ms-error-code");
   assert.deepEqual([error.statusCode, found], [status, code]);
   return error;

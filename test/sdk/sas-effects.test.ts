@@ -9,12 +9,12 @@ import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
 
-/** What a SAS does beyond opening operations; which letters open what is in `sas-permissions`. */
+/** What a SAS does beyond granting operations; `sas-permissions` tests which letters grant what. */
 const server = await forThisFile(startServer());
 const container = server.client().getContainerClient("effects");
 await container.create();
 
-/** A SAS for one blob with these letters. */
+/** Makes a SAS for one blob with these letters. */
 function sasFor(blobName: string, letters: string, more: object = {}): string {
   return generateBlobSASQueryParameters(
     {
@@ -28,16 +28,16 @@ function sasFor(blobName: string, letters: string, more: object = {}): string {
   ).toString();
 }
 
-test("a SAS that may only create never replaces what is there", async () => {
+test("a SAS that may only create never replaces an existing blob", async () => {
   const { url } = container.getBlockBlobClient("created");
   const creator = new BlockBlobClient(`${url}?${sasFor("created", "c")}`);
   await creator.upload("first", 5);
   await refused(creator.upload("second", 6), 403, "UnauthorizedBlobOverwrite");
-  const kept = await container.getBlockBlobClient("created").downloadToBuffer();
-  assert.equal(String(kept), "first");
+  const stored = await container.getBlockBlobClient("created").downloadToBuffer();
+  assert.equal(String(stored), "first");
 });
 
-test("a SAS that may only create makes a blob of blocks, and never replaces one", async () => {
+test("a SAS that may only create can commit blocks, and never replaces a blob", async () => {
   const blob = container.getBlockBlobClient("from-blocks");
   const creator = new BlockBlobClient(`${blob.url}?${sasFor("from-blocks", "c")}`);
   await creator.stageBlock("AAAA", "first", 5);
@@ -50,7 +50,7 @@ test("a SAS that may only create makes a blob of blocks, and never replaces one"
   assert.equal(String(await blob.downloadToBuffer()), "first");
 });
 
-test("a SAS replaces the headers that it names on reads", async () => {
+test("a SAS replaces the response headers that it names on reads", async () => {
   const blob = container.getBlockBlobClient("read");
   const blobHTTPHeaders = { blobContentType: "text/plain", blobContentLanguage: "en" };
   await blob.upload("text", 4, { blobHTTPHeaders });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import type { RawAnswer, RawAsked } from "./raw-request.ts";
 
-/** An operation, and the letters of a SAS of which each alone opens it. */
+/** An operation, and the letters of a SAS of which each alone grants it. */
 export interface SasOperation {
   readonly name: string;
   readonly asked: RawAsked;
   /** In `srt` of an account SAS: one of them. */
   readonly type: "s" | "c" | "o" | "co";
   readonly account: string;
-  /** For a service SAS of the container or share; "" if none opens it. */
+  /** For a service SAS of the container or share; "" if none grants it. */
   readonly service: string;
 }
 
@@ -25,7 +25,7 @@ export function op(
   return { name: `${method} ${path} ${Object.values(headers)}`, asked, type, account, service };
 }
 
-/** Tries a request with one letter after the other; `prepare` undoes what it did. */
+/** Tries a request with each letter; `prepare` restores the initial state. */
 export async function lettersThatOpen(
   letters: string,
   ask: (letter: string) => Promise<RawAnswer>,
@@ -42,7 +42,7 @@ export async function lettersThatOpen(
   return opened;
 }
 
-/** These letters, as they follow each other among all. */
+/** Sorts letters in the order of `all`. */
 export function inOrder(letters: string, all: string): string {
   return [...all].filter((letter) => letters.includes(letter)).join("");
 }

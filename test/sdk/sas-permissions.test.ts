@@ -29,12 +29,15 @@ const lease = (action: string, more: Record<string, string> = {}) => ({
 const PAGE = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
 
-/** Anybody may read it: what is needed is needed for the target. */
+/** A public source, so that only the target requires permissions. */
 const FROM = { "x-ms-copy-source": "SOURCE" };
 const FROM_SNAPSHOT = { "x-ms-copy-source": "SNAPSHOT" };
 const FROM_PAGE = { "x-ms-source-range": "bytes=0-511" };
 
-/** As the service documents them; on a container `box` with a blob `there` and none called `new`, and `gone` deleted. */
+/**
+ * As documented by the service; on a container `box` with a blob `there`, none called `new`, and a
+ * deleted blob `gone`.
+ */
 const OPERATIONS: readonly SasOperation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
   op("GET", "/?restype=service&comp=properties", "s", "r", ""),
@@ -91,7 +94,7 @@ const OPERATIONS: readonly SasOperation[] = [
 ];
 
 let server: TestServer;
-/** What the sources in the table are called. */
+/** The URLs of the sources in the table. */
 let sources: Record<string, string> = {};
 
 before(async () => {
@@ -102,7 +105,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Every try finds the same: what the one before may have done is undone. */
+/** Restores the initial state before each attempt. */
 async function prepare(): Promise<void> {
   const client = server.client();
   for await (const { name } of client.listContainers()) {
@@ -146,7 +149,7 @@ for (const { name, asked, type, account } of OPERATIONS) {
     }
   });
 
-  test(`account SAS: ${name} needs the resource type ${[...type].join(" or ")}`, async () => {
+  test(`account SAS: ${name} requires the resource type ${[...type].join(" or ")}`, async () => {
     for (const other of "sco") {
       if (type.includes(other) || account === "") continue;
       const { status, code } = await ask(asked, accountSas(ACCOUNT_LETTERS, other));

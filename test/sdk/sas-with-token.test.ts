@@ -26,14 +26,14 @@ const server = await forThisFile(startServer(TAKES_TOKENS));
 const queues = await forThisFile(startQueueServer(TAKES_TOKENS));
 const files = await forThisFile(startFileServer(TAKES_TOKENS));
 
-// The SDK takes no certificates of its own, but those of the agent it shares with everybody.
+// The SDK has no option for certificates: it uses those of the global agent.
 globalAgent.options.ca = CERTIFICATE;
 after(() => {
   delete globalAgent.options.ca;
 });
 const OPTIONS = { keepAliveOptions: { enable: false }, retryOptions: { maxTries: 1 } };
 
-/** A credential as the identity library would make it: it hands out a token of this user. */
+/** Makes a credential like the identity library's, with a token of this user. */
 function credentialOf(claims: object) {
   const token = bearer(claims).authorization.slice("Bearer ".length);
   return { getToken: async () => ({ token, expiresOnTimestamp: Date.now() + HOUR_MS }) };
@@ -63,7 +63,10 @@ async function blobSas(more: object = {}, delegatedUserTenantId?: string): Promi
 const clientWith = (sas: string, claims: object) =>
   new BlockBlobClient(`${server.url}/box/blob?${sas}`, credentialOf(claims), OPTIONS);
 
-/** As a client sees it; a GET, since the answer to a HEAD has no body that says why. */
+/**
+ * Checks a refusal as a client sees it. Uses GET, as a response to HEAD has no body with the
+ * reason.
+ */
 const refused = (detail: RegExp) => (error: unknown) => {
   const { statusCode, code, details } = error as Record<string, unknown>;
   assert.deepEqual([statusCode, code], [403, "AuthenticationFailed"]);
@@ -71,7 +74,7 @@ const refused = (detail: RegExp) => (error: unknown) => {
   return true;
 };
 
-test("a SAS for one user opens the blob to a client with that user's token alone", async () => {
+test("a SAS for one user grants the blob only with that user's token", async () => {
   const sas = await blobSas({ delegatedUserObjectId: GUEST });
   const guest = clientWith(sas, { oid: GUEST });
   assert.equal(String(await guest.downloadToBuffer()), "text");
@@ -92,7 +95,7 @@ test("a user of another tenant is named with the key", async () => {
   await assert.rejects(atHome.download(), refused(/bound to another user/));
 });
 
-test("a SAS permits no more than it says, though the token beside it would", async () => {
+test("a SAS limits the request, even if its token would grant more", async () => {
   const bound = await blobSas({ delegatedUserObjectId: GUEST });
   const plain = generateBlobSASQueryParameters(TERMS, CREDENTIAL).toString();
   for (const sas of [bound, plain]) {
@@ -103,7 +106,7 @@ test("a SAS permits no more than it says, though the token beside it would", asy
   }
 });
 
-test("an expired or wrong SAS beside a good token, or a good key, is refused", async () => {
+test("an expired or wrong SAS is refused even with a valid token or key", async () => {
   const over = { ...TERMS, expiresOn: new Date(Date.now() - 1_000) };
   for (const sas of [
     generateBlobSASQueryParameters(over, CREDENTIAL).toString(),
@@ -112,7 +115,7 @@ test("an expired or wrong SAS beside a good token, or a good key, is refused", a
     (await blobSas()).replace("sp=r", "sp=rw"),
   ]) {
     await assert.rejects(clientWith(sas, {}).download(), refused(/./));
-    // The key signs the whole query, and so the SAS in it.
+    // The key signs the whole query, including the SAS.
     const keyed = new BlockBlobClient(`${server.url}/box/blob?${sas}`, CREDENTIAL, OPTIONS);
     await assert.rejects(keyed.download(), refused(/./));
   }
@@ -121,7 +124,7 @@ test("an expired or wrong SAS beside a good token, or a good key, is refused", a
   assert.equal(String(await keyed.downloadToBuffer()), "text");
 });
 
-test("a second signature, or any field twice, is refused", async () => {
+test("a second signature, or a repeated field, is refused", async () => {
   const sas = generateBlobSASQueryParameters(TERMS, CREDENTIAL).toString();
   assert.equal((await askSecurely(server, "GET", `/box/blob?${sas}`)).status, 200);
   for (const part of sas.split("&")) {
@@ -132,7 +135,7 @@ test("a second signature, or any field twice, is refused", async () => {
   }
 });
 
-test("queues take a SAS for one user in the same way", async () => {
+test("queues accept a SAS for one user in the same way", async () => {
   const at = { account: queues.account, queue: "queue" };
   await createQueue(queues.context, { at, access: OWNER, metadata: [] });
   const key = keyIn((await askForKey(queues, Date.now(), expiresOn.getTime())).text);
@@ -154,7 +157,7 @@ test("queues take a SAS for one user in the same way", async () => {
   }
 });
 
-test("files take a SAS for one user in the same way, also for what is renamed", async () => {
+test("files accept a SAS for one user in the same way, also for renames", async () => {
   const intent = { "x-ms-file-request-intent": "backup" };
   const all = { ...bearer(), ...intent };
   const at = { account: files.account, share: "share", snapshot: null };

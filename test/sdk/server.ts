@@ -34,43 +34,43 @@ import {
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import { RerunningStore } from "../../src/store/rerunning-store.fixture.ts";
 
-/** One service of its own for a test, with a clock that the test turns. */
+/** One service for one test, with a manual clock. */
 export interface TestService {
   /** `http://127.0.0.1:port/account` */
   readonly url: string;
   readonly account: string;
   readonly key: string;
-  /** What leases, lists and queues go by. The dates of requests are judged by the system's clock. */
+  /** The clock of leases, lists and queues. Request dates are compared with the system's clock. */
   readonly clock: ManualClock;
   readonly context: TestContext;
-  /** What went wrong inside; a test that causes failures empties it. */
+  /** Internal errors; a test that causes failures empties it. */
   readonly failures: unknown[];
   close(): Promise<void>;
 }
 
-/** The data, and what the configuration would say. */
+/** The data and the configured settings. */
 type TestContext = Data & BlobContext;
 
 export interface TestServer extends TestService {
   readonly connectionString: string;
-  /** A client that tries once, so that a test sees the first answer. */
+  /** Makes a client without retries, so that a test sees the first response. */
   client(): BlobServiceClient;
-  /** A new container with a name of its own. */
+  /** Creates a container with a unique name. */
   makeContainer(): Promise<ContainerClient>;
 }
 
 export interface TestServerOptions {
-  /** In memory, where every body runs twice, unless `LAZULI_TEST_ENGINE=embedded` is set. */
+  /** In memory by default, unless `LAZULI_TEST_ENGINE=embedded` is set. */
   readonly engine?: "memory" | "embedded";
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
-  /** What the configuration says of the account's blobs. */
+  /** The configured settings of the account's blobs. */
   readonly blob?: BlobSettings;
-  /** Host names that stand for the account. */
+  /** Host names of the account. */
   readonly domains?: readonly string[];
   /** Origins of servers that may be copied from. */
   readonly copyFrom?: readonly string[];
-  /** What the dates of requests are judged by; the system's clock, unless a test turns its own. */
+  /** The clock for request dates; by default the system's clock. */
   readonly requestClock?: Clock;
 }
 
@@ -78,7 +78,7 @@ export const ACCOUNT = "devstoreaccount1";
 export const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** Whether `LAZULI_TEST_LISTENER=node` is set: the tests run on the listener of `node:http`. */
+/** Whether `LAZULI_TEST_LISTENER=node` is set, which runs the tests on the `node:http` listener. */
 export const ON_NODE_LISTENER = process.env.LAZULI_TEST_LISTENER === "node";
 
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
@@ -114,7 +114,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   };
 }
 
-/** The server of all tests in a file. Nothing may have gone wrong inside when they are through. */
+/**
+ * Starts a server for all tests in a file. Fails if an internal error remains when they are done.
+ */
 export async function forThisFile<S extends TestService>(start: Promise<S>): Promise<S> {
   const server = await start;
   after(async () => {
@@ -130,10 +132,10 @@ type ServiceClass = new (
   auth: AuthOptions,
 ) => RestService;
 
-/** A second account shows what needs no key of the first. */
+/** A second account, for which the first one's key is not valid. */
 export const OTHER_ACCOUNT = "otheraccount";
 
-/** For all servers of a test: aligned memory is never given back. */
+/** Shared by all servers of a test, as aligned memory is never freed. */
 const readMemory = restReadMemory();
 
 export async function startService(

@@ -36,12 +36,12 @@ const DEFAULTS =
   "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>" +
   "<StaticWebsite><Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>";
 
-test("an account on which nobody has set anything shows the service's defaults", async () => {
+test("an account without properties shows the service's defaults", async () => {
   const { status, text } = await rawRequest(server, { path: PROPERTIES });
   assert.deepEqual([status, text], [200, DEFAULTS]);
 });
 
-test("properties come back as they were set, and those left out stay as they are", async () => {
+test("properties come back as they were set, and those left out are unchanged", async () => {
   const wanted: BlobServiceProperties = {
     blobAnalyticsLogging: {
       version: "2.0",
@@ -90,7 +90,7 @@ async function putProperties(inner: string) {
   return rawRequest(server, { method: "PUT", path: PROPERTIES, body });
 }
 
-test("what is not supported yet cannot be switched on, and can be switched off", async () => {
+test("unsupported features can be switched off, but not on", async () => {
   const off = await putProperties("<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
   assert.equal(off.status, 202);
   const on = await putProperties("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>");
@@ -98,15 +98,15 @@ test("what is not supported yet cannot be switched on, and can be switched off",
   assert.match(on.text, /does not support StaticWebsite yet/);
 });
 
-test("how long deleted blobs are kept is set with the other properties", async () => {
+test("the retention of deleted blobs is set with the other properties", async () => {
   const client = server.client();
-  const kept = async () => (await client.getProperties()).deleteRetentionPolicy;
-  assert.equal((await kept())?.enabled, false);
+  const retention = async () => (await client.getProperties()).deleteRetentionPolicy;
+  assert.equal((await retention())?.enabled, false);
   await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 5 } });
   const { text } = await rawRequest(server, { path: PROPERTIES });
   assert.match(text, /<Enabled>true<.*<Days>5<.*<AllowPermanentDelete>false</);
   await client.setProperties({ cors: [] });
-  assert.equal((await kept())?.days, 5);
+  assert.equal((await retention())?.days, 5);
   const policy = (inner: string) =>
     putProperties(`<DeleteRetentionPolicy>${inner}</DeleteRetentionPolicy>`);
   const on = "<Enabled>true</Enabled>";
@@ -115,10 +115,10 @@ test("how long deleted blobs are kept is set with the other properties", async (
   assert.equal((await policy(`${on}<Days>366</Days>`)).code, "InvalidXmlNodeValue");
   assert.equal((await policy(`${on}<Days>1</Days><Hours>1</Hours>`)).code, "UnsupportedXmlNode");
   await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
-  assert.equal((await kept())?.enabled, false);
+  assert.equal((await retention())?.enabled, false);
 });
 
-test("properties that make no sense are refused, and nothing changes", async () => {
+test("invalid properties are refused, and nothing changes", async () => {
   const before = (await rawRequest(server, { path: PROPERTIES })).text;
   const cors = (rules: string) => `<Cors>${rules}</Cors>`;
   const rule = (terms: string) =>
@@ -194,7 +194,7 @@ function accountSas(letters: string, resourceTypes = "sco"): string {
   ).toString();
 }
 
-test("an account SAS opens what its letters say of the service", async () => {
+test("an account SAS grants what its letters say on the service", async () => {
   const code = async (method: string, path: string, sas: string) => {
     const body = method === "PUT" ? { body: "<StorageServiceProperties />" } : {};
     return (await rawRequest(server, { method, path: `${path}&${sas}`, signed: false, ...body }))
@@ -217,7 +217,7 @@ test("an account SAS opens what its letters say of the service", async () => {
   }
 });
 
-test("a user delegation key is not given to who comes with the account's key", async () => {
+test("a user delegation key is refused to the account's key", async () => {
   const path = "/?restype=service&comp=userdelegationkey";
   const answer = await rawRequest(server, { method: "POST", path, body: "<KeyInfo />" });
   assert.deepEqual([answer.status, answer.code], [403, "AuthenticationFailed"]);
@@ -232,7 +232,7 @@ async function containersFrom(options: object, pageSize = 5_000): Promise<string
   return pages;
 }
 
-test("containers are listed in order, by prefix, page by page", async () => {
+test("containers are listed in order, by prefix and in pages", async () => {
   const names = Array.from({ length: 25 }, (_, at) => `list-${String(at).padStart(2, "0")}`);
   for (const name of ["other", ...names]) await client.createContainer(name);
   assert.deepEqual(await containersFrom({}), [[...names, "other"]]);
@@ -246,7 +246,7 @@ test("containers are listed in order, by prefix, page by page", async () => {
   assert.deepEqual(await containersFrom({ prefix: "none" }), [[]]);
 });
 
-test("a list of containers goes on where it stopped, whatever was deleted meanwhile", async () => {
+test("a list of containers continues where it stopped, despite deletions", async () => {
   for (const name of ["aaa", "bbb", "ccc", "ddd"]) await client.createContainer(name);
   const pages = client.listContainers().byPage({ maxPageSize: 2 });
   assert.equal((await pages.next()).value.containerItems.length, 2);
@@ -255,7 +255,7 @@ test("a list of containers goes on where it stopped, whatever was deleted meanwh
   assert.deepEqual([item.name, rest.length], ["ddd", 0]);
 });
 
-test("a listed container has its properties, and its metadata if asked for", async () => {
+test("a listed container has its properties, and its metadata on request", async () => {
   const container = client.getContainerClient("listed");
   await container.create({ metadata: { one: "a & b" }, access: "blob" });
   await container.getBlobLeaseClient("aaaaaaaa-0000-4000-8000-000000000001").acquireLease(-1);
@@ -273,7 +273,7 @@ test("a listed container has its properties, and its metadata if asked for", asy
   assert.deepEqual(full.metadata, { one: "a & b" });
 });
 
-test("system containers are listed only when asked for", async () => {
+test("system containers are listed on request only", async () => {
   for (const name of ["$logs", "$root", "$web", "data"]) await client.createContainer(name);
   assert.deepEqual(await containersFrom({}), [["$root", "$web", "data"]]);
   assert.deepEqual(await containersFrom({ includeDeleted: true }), [["$root", "$web", "data"]]);
@@ -312,7 +312,7 @@ test("switching logging on creates the container for logs, once", async () => {
   }
 });
 
-test("a list of containers asked for in a way that makes no sense is refused", async () => {
+test("an invalid list request for containers is refused", async () => {
   for (const [query, code] of [
     ["&maxresults=0", "OutOfRangeQueryParameterValue"],
     ["&maxresults=x", "InvalidQueryParameterValue"],
@@ -338,7 +338,7 @@ function preflight(headers: Record<string, string>, path = "/any/thing") {
   return rawRequest(server, { method: "OPTIONS", path, headers, signed: false });
 }
 
-test("a browser may ask beforehand, and is told what the rules allow", async () => {
+test("a CORS preflight gets what the rules allow", async () => {
   const asked = {
     origin: "https://page.example",
     "access-control-request-method": "PUT",
@@ -358,7 +358,7 @@ test("a browser may ask beforehand, and is told what the rules allow", async () 
   assert.deepEqual([incomplete.status, incomplete.code], [400, "MissingRequiredHeader"]);
 });
 
-test("answers and refusals carry the headers that let a page see them", async () => {
+test("responses and refusals carry the CORS headers", async () => {
   await client.setProperties({ cors: [RULE] });
   await client.createContainer("pages", { metadata: { a: "b" } });
   const ask = async (asked: Partial<RawAsked>, origin = "https://page.example") => {
@@ -393,7 +393,7 @@ test("answers and refusals carry the headers that let a page see them", async ()
   assert.deepEqual(await ask({}), [null, null, null, null]);
 });
 
-test("who names no version gets the one that the account has set", async () => {
+test("a request without a version gets the account's default version", async () => {
   await client.createContainer("container");
   const putBlock = async (version: string | null) => {
     const path = "/container/blob?comp=block&blockid=YQ%3D%3D";
@@ -404,7 +404,7 @@ test("who names no version gets the one that the account has set", async () => {
   assert.deepEqual(await putBlock(null), ["", "2026-04-06"]);
   await client.setProperties({ defaultServiceVersion: "2015-04-05" });
   assert.equal((await client.getProperties()).defaultServiceVersion, "2015-04-05");
-  // Blocks had up to 4 MiB then.
+  // The version's limit for blocks was 4 MiB.
   assert.deepEqual(await putBlock(null), ["RequestBodyTooLarge", "2015-04-05"]);
   const forged = { path: "/container/blob", version: null, signed: false };
   const authorization = `SharedKey ${server.account}:AAAA`;
@@ -416,7 +416,7 @@ test("who names no version gets the one that the account has set", async () => {
   assert.deepEqual(await putBlock("2099-01-01"), ["", "2099-01-01"]);
 });
 
-test("operations on the account that do not exist are refused", async () => {
+test("unknown operations on the account are refused", async () => {
   for (const [method, path, status, code] of [
     ["GET", "/", 405, "UnsupportedHttpVerb"],
     ["GET", "/?comp=nonsense", 400, "InvalidQueryParameterValue"],

@@ -19,11 +19,11 @@ interface Asked {
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is signed, if not what is sent. */
+  /** The path that is signed, if it differs from the path that is sent. */
   readonly signedPath?: string;
 }
 
-/** As the documentation has it for blobs and queues: of the query, only `comp` is signed. */
+/** Signs as documented for blobs and queues: only `comp` of the query is signed. */
 function ask(server: TestService, asked: Asked): Promise<RawAnswer> {
   const { method, path, body, signedPath = path } = asked;
   const headers: Record<string, string> = {
@@ -44,7 +44,7 @@ function ask(server: TestService, asked: Asked): Promise<RawAnswer> {
   return rawRequest(server, body === undefined ? sent : { ...sent, body });
 }
 
-test("SharedKeyLite opens blobs: containers, bodies, metadata, lists", async () => {
+test("SharedKeyLite works for blobs: containers, bodies, metadata, lists", async () => {
   const container = "/lite";
   const blob = `${container}/a%20b`;
   const type = { "x-ms-blob-type": "BlockBlob", "x-ms-meta-b": "2", "x-ms-meta-a": "1" };
@@ -62,7 +62,7 @@ test("SharedKeyLite opens blobs: containers, bodies, metadata, lists", async () 
   }
 });
 
-test("SharedKeyLite opens queues: queues, messages, metadata", async () => {
+test("SharedKeyLite works for queues: queues, messages, metadata", async () => {
   const body = "<QueueMessage><MessageText>text</MessageText></QueueMessage>";
   const headers = { "content-type": "application/xml" };
   const asks: [status: number, asked: Asked][] = [
@@ -78,7 +78,7 @@ test("SharedKeyLite opens queues: queues, messages, metadata", async () => {
   }
 });
 
-test("what SharedKeyLite signs cannot be changed on the way", async () => {
+test("a change to anything that SharedKeyLite signs is detected", async () => {
   const asked = { method: "PUT", path: "/a?restype=container&comp=acl" };
   for (const signedPath of ["/b?restype=container&comp=acl", "/a?restype=container&comp=lease"]) {
     const answer = await ask(blobs, { ...asked, signedPath });

@@ -10,7 +10,7 @@ import type { FileServer } from "./file-server.ts";
 
 export const ALL = READ | WRITE | DELETE;
 
-/** Handles as an SMB client would have them, put beside the files by the service itself. */
+/** Opens handles like an SMB client, directly through the service. */
 export class Handles {
   readonly #server: FileServer;
   readonly #share: string;
@@ -20,7 +20,7 @@ export class Handles {
     this.#share = share;
   }
 
-  /** `dir/file`; "" for the root. */
+  /** `path` is like `dir/file`; "" for the root. */
   async open(path: string, mode: Open, more: Partial<OpenFile> = {}): Promise<HandleAsked> {
     const at = { account: this.#server.account, share: this.#share, snapshot: null };
     const names = path.split("/").filter((name) => name !== "");

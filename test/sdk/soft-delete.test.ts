@@ -54,13 +54,13 @@ async function list(options: ContainerListBlobsOptions, maxPageSize = 5_000): Pr
 
 const EVERYTHING = { includeDeleted: true, includeSnapshots: true, includeVersions: true };
 
-/** `name` for a blob, `name@` for a snapshot; `-` in front of what is deleted. */
-function told({ name, snapshot, versionId, deleted }: BlobItem): string {
+/** Formats `name` for a blob, `name@` for a snapshot, with `-` in front if it is deleted. */
+function formatted({ name, snapshot, versionId, deleted }: BlobItem): string {
   const state = snapshot ? "@" : versionId ? "#" : "";
   return `${deleted ? "-" : ""}${name}${state}`;
 }
 
-test("a deleted blob is gone, is listed if asked for, and can be had back", async () => {
+test("a deleted blob is gone, is listed on request, and can be restored", async () => {
   const blob = await newBlob("blob", "text");
   await blob.setMetadata({ colour: "blue" });
   const { etag } = await blob.getProperties();
@@ -78,10 +78,10 @@ test("a deleted blob is gone, is listed if asked for, and can be had back", asyn
   await blob.undelete();
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
   assert.equal((await blob.getProperties()).etag, etag);
-  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["blob"]);
+  assert.deepEqual((await list({ includeDeleted: true })).map(formatted), ["blob"]);
 });
 
-test("the answer to a deletion says whether it is for good", async () => {
+test("the response to a deletion tells whether it is permanent", async () => {
   const isGone = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await rawRequest(server, { method: "DELETE", path: `/box/${path}`, headers });
     return [answer.status, answer.headers.get("x-ms-delete-type-permanent")];
@@ -97,18 +97,18 @@ test("the answer to a deletion says whether it is for good", async () => {
   assert.deepEqual(await isGone("blob", include), [202, "true"]);
 });
 
-test("what is overwritten is kept as a deleted snapshot, and comes back as a snapshot", async () => {
+test("an overwritten blob becomes a deleted snapshot, and is restored as a snapshot", async () => {
   const blob = await newBlob("blob", "one", "two");
   await blob.commitBlockList([]);
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob@", "blob"]);
-  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob@", "-blob@", "blob"]);
+  assert.deepEqual((await list({ includeDeleted: true })).map(formatted), ["blob"]);
   const [first] = await list(EVERYTHING);
   const old = blob.withSnapshot(first?.snapshot ?? "");
   await refused(old.getProperties(), 404, "BlobNotFound");
-  // Deleted snapshots do not keep a blob from being deleted.
+  // Deleted snapshots do not prevent the deletion of a blob.
   await blob.delete();
   await blob.undelete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob@", "blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob@", "blob@", "blob"]);
   assert.equal((await old.downloadToBuffer()).toString(), "one");
   assert.equal((await blob.downloadToBuffer()).length, 0);
 });
@@ -122,32 +122,32 @@ test("metadata, properties, pages and appended blocks leave nothing deleted behi
   const log = container.getAppendBlobClient("log");
   await log.create();
   await log.appendBlock("text", 4);
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["log", "pages"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["log", "pages"]);
 });
 
-test("snapshots are kept like blobs when they are deleted, alone or with their blob", async () => {
+test("deleted snapshots are retained like blobs, whether deleted alone or with their blob", async () => {
   const blob = await newBlob("blob", "text");
   const { snapshot: first = "" } = await blob.createSnapshot();
   const { snapshot: second = "" } = await blob.createSnapshot();
   await blob.withSnapshot(first).delete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "blob@", "blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob@", "blob@", "blob"]);
   await blob.undelete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob@", "blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob@", "blob@", "blob"]);
   await blob.delete({ deleteSnapshots: "include" });
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob@", "-blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob@", "-blob@", "-blob"]);
   await blob.undelete();
   for (const snapshot of [first, second]) {
     assert.equal((await blob.withSnapshot(snapshot).downloadToBuffer()).toString(), "text");
   }
 });
 
-test("a blob that came in the place of a deleted one makes a snapshot of it", async () => {
+test("a blob that replaces a deleted one makes a snapshot of it", async () => {
   const blob = await newBlob("blob", "one");
   await blob.delete();
   await newBlob("blob", "two");
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob@", "blob"]);
   await blob.delete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob@", "-blob"]);
   await blob.undelete();
   const [snapshot] = await list(EVERYTHING);
   const old = blob.withSnapshot(snapshot?.snapshot ?? "");
@@ -155,7 +155,7 @@ test("a blob that came in the place of a deleted one makes a snapshot of it", as
   assert.equal((await blob.downloadToBuffer()).toString(), "two");
 });
 
-test("more than one transaction can restore comes back all the same", async () => {
+test("a restore larger than one transaction is complete", async () => {
   const blob = await newBlob("blob", ...Array.from({ length: 300 }, (_, at) => `text${at}`));
   await blob.delete();
   await blob.undelete();
@@ -164,7 +164,7 @@ test("more than one transaction can restore comes back all the same", async () =
   assert.ok(items.every(({ deleted }) => !deleted));
 });
 
-test("what was never there, or is there, cannot be had back", async () => {
+test("a blob that never existed, or exists, cannot be restored", async () => {
   await refused(container.getBlobClient("missing").undelete(), 404, "BlobNotFound");
   const nowhere = client.getContainerClient("nowhere").getBlobClient("blob");
   await refused(nowhere.undelete(), 404, "ContainerNotFound");
@@ -173,26 +173,26 @@ test("what was never there, or is there, cannot be had back", async () => {
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
 });
 
-test("a deleted blob is kept for as long as was said when it was deleted, and not longer", async () => {
+test("a deleted blob is retained as long as configured at its deletion", async () => {
   const blob = await newBlob("blob", "x".repeat(100_000));
   await blob.delete();
   await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
   const other = await newBlob("other", "text");
   await other.delete();
   server.clock.advance(DAY_MS);
-  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["-blob"]);
+  assert.deepEqual((await list({ includeDeleted: true })).map(formatted), ["-blob"]);
   await refused(other.undelete(), 404, "BlobNotFound");
   await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
   server.clock.advance(6 * DAY_MS - 1);
   await sweep(server);
   await blob.undelete();
   await blob.delete();
-  // Nothing is kept any more.
+  // Nothing is retained any more.
   await refused(blob.undelete(), 404, "BlobNotFound");
   assert.deepEqual(await list({ includeDeleted: true }), []);
 });
 
-test("deleted blobs are listed by levels and beside uncommitted ones", async () => {
+test("deleted blobs are listed by hierarchy and beside uncommitted ones", async () => {
   for (const name of ["a", "b/c", "b/d"]) await (await newBlob(name, "text")).delete();
   await container.getBlockBlobClient("b").stageBlock("YQ==", "x", 1);
   const found: string[] = [];
@@ -202,23 +202,23 @@ test("deleted blobs are listed by levels and beside uncommitted ones", async () 
   assert.deepEqual(found.sort(), ["blob a", "prefix b/"]);
   for (const pageSize of [1, 2, 5_000]) {
     const all = await list({ includeDeleted: true, includeUncommitedBlobs: true }, pageSize);
-    assert.deepEqual(all.map(told), ["-a", "b", "-b/c", "-b/d"]);
+    assert.deepEqual(all.map(formatted), ["-a", "b", "-b/c", "-b/d"]);
   }
 });
 
-test("with versioning, only versions that are deleted by their id are kept as deleted", async () => {
+test("with versioning, only versions deleted by their id are retained as deleted", async () => {
   await start(VERSIONING);
   const blob = container.getBlockBlobClient("blob");
   const { versionId: first = "" } = await blob.upload("one", 3);
   await blob.upload("two", 3);
   await blob.delete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob#"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob#", "blob#"]);
   await blob.withVersion(first).delete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob#", "blob#"]);
-  assert.deepEqual((await list({ includeVersions: true })).map(told), ["blob#"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob#", "blob#"]);
+  assert.deepEqual((await list({ includeVersions: true })).map(formatted), ["blob#"]);
   const onlyVersions = async () =>
     (await list({ includeDeletedWithVersions: true })).map((item) => [
-      told(item),
+      formatted(item),
       item.hasVersionsOnly,
     ]);
   assert.deepEqual(await onlyVersions(), [["blob", true]]);
@@ -227,8 +227,8 @@ test("with versioning, only versions that are deleted by their id are kept as de
   assert.deepEqual(await onlyVersions(), [["-blob#", true]]);
   await refused(blob.withVersion(first).getProperties(), 404, "BlobNotFound");
   await blob.undelete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob#"]);
-  // Which of them is to be current is for the client to say.
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob#", "blob#"]);
+  // The client decides which version becomes current.
   await refused(blob.getProperties(), 404, "BlobNotFound");
   assert.equal((await blob.withVersion(first).downloadToBuffer()).toString(), "one");
 });
@@ -244,7 +244,7 @@ test("with versioning, undeleting a blob that has its versions changes nothing",
   await refused(blob.getProperties(), 404, "BlobNotFound");
 });
 
-test("with versioning, snapshots come back without their blob, and bring it back by a copy", async () => {
+test("with versioning, snapshots are restored without their blob, and restore it by a copy", async () => {
   await start(VERSIONING);
   const blob = await newBlob("blob", "one");
   const { snapshot = "" } = await blob.createSnapshot();
@@ -252,10 +252,10 @@ test("with versioning, snapshots come back without their blob, and bring it back
   for (const { versionId = "" } of await list({ includeVersions: true })) {
     await blob.withVersion(versionId).delete();
   }
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob#", "-blob@", "-blob#"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["-blob#", "-blob@", "-blob#"]);
   assert.deepEqual(await list({ includeSnapshots: true }), []);
   await blob.undelete();
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob@", "blob#"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob#", "blob@", "blob#"]);
   const [only] = await list({ includeDeletedWithVersions: true });
   assert.deepEqual([only?.name, only?.hasVersionsOnly], ["blob", true]);
   await refused(blob.delete(), 404, "BlobNotFound");
@@ -279,7 +279,7 @@ async function allowPermanentDelete(): Promise<void> {
   assert.equal((await rawRequest(server, { method: "PUT", path, body })).status, 202);
 }
 
-test("a deleted snapshot is deleted for good, if the account allows it", async () => {
+test("a deleted snapshot is deleted permanently if the account allows it", async () => {
   const blob = await newBlob("blob", "text");
   const { snapshot = "" } = await blob.createSnapshot();
   await blob.withSnapshot(snapshot).delete();
@@ -292,13 +292,13 @@ test("a deleted snapshot is deleted for good, if the account allows it", async (
   const { snapshot: live = "" } = await blob.createSnapshot();
   assert.deepEqual(await permanently(`&snapshot=${live}`), [409, "BlobSnapshotNotSoftDeleted"]);
   assert.deepEqual(await permanently(`&snapshot=${snapshot}`), [202, ""]);
-  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob"]);
+  assert.deepEqual((await list(EVERYTHING)).map(formatted), ["blob@", "blob"]);
   const path = `/box/blob?deletetype=soft&snapshot=${live}`;
   const answer = await rawRequest(server, { method: "DELETE", path });
   assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
 });
 
-test("a version is deleted for good once it is neither current nor kept", async () => {
+test("a version is deleted permanently once it is neither current nor retained", async () => {
   await start(VERSIONING);
   await allowPermanentDelete();
   const blob = container.getBlockBlobClient("blob");
@@ -312,7 +312,7 @@ test("a version is deleted for good once it is neither current nor kept", async 
   assert.deepEqual(await list(EVERYTHING), []);
 });
 
-test("a permanent deletion takes the letter y", async () => {
+test("a permanent deletion requires the letter y", async () => {
   await allowPermanentDelete();
   const blob = await newBlob("blob", "text");
   const { snapshot = "" } = await blob.createSnapshot();

@@ -13,7 +13,7 @@ import {
 import { rawRequest } from "./raw-request.ts";
 import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
 
-/** What a program may call a blob, and a careless server might not give back. */
+/** Valid blob names that a careless server might not preserve. */
 const NAMES = [
   "with space",
   " leading and trailing ",
@@ -85,7 +85,7 @@ function sorted(names: readonly string[]): string[] {
   return names.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
 }
 
-test("a blob of any name is written, read, listed, signed for, deleted and restored", async () => {
+test("a blob with any name can be written, read, listed, signed for, deleted and restored", async () => {
   for (const name of NAMES) {
     const blob = container.getBlockBlobClient(name);
     assert.equal(blob.name, name);
@@ -142,7 +142,7 @@ function everythingSas(): string {
   ).toString();
 }
 
-/** Sends a path byte for byte: clients make something else of dots. */
+/** Sends a path byte for byte, as clients normalize dots. */
 function verbatim(method: string, path: string, body = ""): Promise<[number, string]> {
   const { hostname, port, pathname } = new URL(server.url);
   const separator = path.includes("?") ? "&" : "?";
@@ -173,7 +173,7 @@ function verbatim(method: string, path: string, body = ""): Promise<[number, str
   });
 }
 
-test("dots are parts of names like any other, however they are spelled", async () => {
+test("dots are part of a name, encoded or not", async () => {
   const box = client.getContainerClient("dots");
   await box.create();
   const paths = ["a/./b", "a/../b", "..", "../..", "./a", "a/.", "a/.."];
@@ -189,7 +189,7 @@ test("dots are parts of names like any other, however they are spelled", async (
   assert.deepEqual(listed, sorted(paths));
 });
 
-test("a name is decoded once, and what cannot be decoded is refused", async () => {
+test("a name is decoded once, and an invalid encoding is refused", async () => {
   assert.equal((await verbatim("PUT", "/names/%61%2520b", "text"))[0], 201);
   assert.deepEqual(await verbatim("GET", "/names/a%2520b"), [200, "text"]);
   assert.equal((await verbatim("GET", "/names/a%20b"))[0], 404);
@@ -234,7 +234,7 @@ test("a backslash in a name is a slash, for writers, readers, SAS and copies ali
   await client.deleteContainer("$root");
 });
 
-test("a blob in $root is found behind the account, too", async () => {
+test("a blob in $root is also found directly below the account", async () => {
   const path = "/crossdomain.xml";
   const type = { "x-ms-blob-type": "BlockBlob" };
   const put = () => rawRequest(server, { method: "PUT", path, headers: type, body: "<x/>" });
@@ -263,7 +263,7 @@ test("a blob in $root is found behind the account, too", async () => {
   const signed = { path: `${path}?${sas}`, signed: false };
   assert.equal((await rawRequest(server, { ...signed, method: "DELETE" })).status, 202);
   assert.equal((await rawRequest(server, { path })).status, 404);
-  // A container of the same name is another matter.
+  // A container of the same name is separate.
   await client.createContainer("both");
   await root.getBlockBlobClient("both").upload("blob", 4);
   assert.equal((await rawRequest(server, { path: "/both" })).text, "blob");
@@ -286,7 +286,7 @@ test("$logs and $web hold blobs like any container, and only $logs is hidden", a
   assert.ok((await names(true)).includes("$logs"));
 });
 
-test("names that XML cannot carry are told so in lists of every kind", async () => {
+test("names that XML cannot carry are marked as encoded in lists of every kind", async () => {
   const box = client.getContainerClient("encoded");
   await box.create();
   const name = "folder\uffff/a\ufffe";
@@ -295,8 +295,8 @@ test("names that XML cannot carry are told so in lists of every kind", async () 
   await blob.createSnapshot();
   const path = "/encoded?restype=container&comp=list";
   const flat = await rawRequest(server, { path: `${path}&include=snapshots,versions` });
-  const spelled = '<Name Encoded="true">folder%EF%BF%BF%2Fa%EF%BF%BE</Name>';
-  assert.equal(flat.text.split(spelled).length, 4);
+  const encoded = '<Name Encoded="true">folder%EF%BF%BF%2Fa%EF%BF%BE</Name>';
+  assert.equal(flat.text.split(encoded).length, 4);
   const tree = await rawRequest(server, { path: `${path}&delimiter=/` });
   assert.match(tree.text, /<BlobPrefix><Name Encoded="true">folder%EF%BF%BF%2F<\/Name>/);
   const prefixed = await rawRequest(server, { path: `${path}&prefix=folder%EF%BF%BF` });

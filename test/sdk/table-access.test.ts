@@ -13,7 +13,7 @@ import { CLIENT_OPTIONS, startTableServer, tableRequest } from "./table-server.t
 
 const server = await forThisFile(startTableServer());
 
-/** Every letter that any SAS of any service has. */
+/** Every letter of any SAS of any service. */
 const LETTERS = [..."rwdxylacuptfmeoi"];
 const HOUR_MS = 3_600_000;
 const VERSION = "2019-02-02";
@@ -49,10 +49,10 @@ function tableSas(table: string, terms: SasTerms): string {
 
 interface Operation {
   readonly name: string;
-  /** Method and path behind the account, in which `TABLE` stands for the table. */
+  /** Method and path after the account, in which `TABLE` stands for the table. */
   readonly request: string;
   readonly type: "s" | "c" | "o";
-  /** In an account SAS: one suffices, unless `every`; "" where no such SAS does. */
+  /** In an account SAS: one suffices, unless `every`; "" if no account SAS grants it. */
   readonly account: string;
   readonly service: string;
   readonly every?: boolean;
@@ -163,7 +163,7 @@ const OPERATIONS: readonly Operation[] = [
 
 let count = 0;
 
-/** Asks for the operation on a table of its own; returns the code of the refusal, or "". */
+/** Requests the operation on a new table; returns the code of the refusal, or "". */
 async function ask(asked: Operation, sasFor: (table: string) => string): Promise<string> {
   const table = await server.makeTable();
   await table.createEntity({ partitionKey: "p", rowKey: "r", n: 1 });
@@ -198,7 +198,9 @@ function expected(asked: Operation, needed: string, letters: readonly string[]):
   return suffices(asked, needed, letters) ? "" : "AuthorizationPermissionMismatch";
 }
 
-/** Each letter alone, all that mean nothing here, each of several, and just what is needed. */
+/**
+ * Returns each letter alone, all that are not needed, each of several, and exactly those needed.
+ */
 function letterSets(needed: string): string[][] {
   const others = LETTERS.filter((letter) => !needed.includes(letter));
   return [...LETTERS.map((letter) => [letter]), others, [...needed]].filter(
@@ -206,7 +208,7 @@ function letterSets(needed: string): string[][] {
   );
 }
 
-test("an account SAS opens exactly what its letters say", async () => {
+test("an account SAS grants exactly what its letters say", async () => {
   for (const asked of OPERATIONS) {
     for (const letters of letterSets(asked.account)) {
       const found = await ask(asked, () => accountSas(server, letters.join(""), { services: "t" }));
@@ -215,7 +217,7 @@ test("an account SAS opens exactly what its letters say", async () => {
   }
 });
 
-test("an account SAS opens only the services and resource types that it names", async () => {
+test("an account SAS grants only the services and resource types that it names", async () => {
   const all = LETTERS.join("");
   for (const asked of OPERATIONS.filter(({ account }) => account !== "")) {
     const types = "sco".replace(asked.type, "");
@@ -226,7 +228,7 @@ test("an account SAS opens only the services and resource types that it names", 
   }
 });
 
-test("a service SAS opens exactly what its letters say, and nothing of the table as a whole", async () => {
+test("a service SAS grants exactly what its letters say, and nothing on the table itself", async () => {
   for (const asked of OPERATIONS) {
     for (const letters of letterSets(asked.service)) {
       const found = await ask(asked, (table) => tableSas(table, { letters: letters.join("") }));
@@ -235,7 +237,7 @@ test("a service SAS opens exactly what its letters say, and nothing of the table
   }
 });
 
-test("a service SAS opens no other table", async () => {
+test("a service SAS grants no other table", async () => {
   const letters = LETTERS.join("");
   for (const asked of OPERATIONS.filter(({ type }) => type === "o")) {
     const found = await ask(asked, () => tableSas("other", { letters }));
@@ -243,7 +245,7 @@ test("a service SAS opens no other table", async () => {
   }
 });
 
-test("without credentials nothing is opened", async () => {
+test("nothing is granted without credentials", async () => {
   for (const asked of OPERATIONS) {
     assert.equal(await ask(asked, () => ""), "NoAuthenticationInformation", asked.name);
   }
@@ -262,7 +264,7 @@ async function keysOf(table: TableClient, filter = ""): Promise<string[]> {
   return keys;
 }
 
-test("a key range clips queries, and refuses what lies outside of it", async () => {
+test("a key range limits queries, and refuses operations outside of it", async () => {
   const table = await server.makeTable();
   for (const partitionKey of ["a", "b", "c"]) {
     for (const rowKey of ["1", "2", "3"]) await table.createEntity({ partitionKey, rowKey });
@@ -302,22 +304,22 @@ test("a key range clips queries, and refuses what lies outside of it", async () 
   assert.equal((await keysOf(table)).length, 9);
 });
 
-test("the keys of a range may hold blanks, plus signs, percent signs and any letters", async () => {
+test("the keys of a range may contain blanks, plus signs, percent signs and any letters", async () => {
   const table = await server.makeTable();
   const partitionKey = "p q+r%41 ü";
   const rows = ["a b", "a+b", "a%2Bb", "a%b", "ä語"];
   for (const rowKey of rows) await table.createEntity({ partitionKey, rowKey });
   for (const rowKey of rows) {
-    // As the official client signs and spells it; and a blank may be a plus on its way.
+    // As the official client signs and encodes it; a blank may also be sent as a plus.
     const sas = generateTableSas(table.tableName, SIGNER, {
       permissions: { query: true, update: true },
       ...{ startPartitionKey: partitionKey, startRowKey: rowKey },
       ...{ endPartitionKey: partitionKey, endRowKey: rowKey },
     });
-    for (const spelled of [sas, sas.replaceAll("%20", "+")]) {
-      const credential = new AzureSASCredential(spelled);
+    for (const encoded of [sas, sas.replaceAll("%20", "+")]) {
+      const credential = new AzureSASCredential(encoded);
       const guest = new TableClient(server.url, table.tableName, credential, CLIENT_OPTIONS);
-      assert.deepEqual(await keysOf(guest), [partitionKey + rowKey], spelled);
+      assert.deepEqual(await keysOf(guest), [partitionKey + rowKey], encoded);
       await guest.submitTransaction([["update", { partitionKey, rowKey, n: 1 }]]);
       const others = rows.filter((other) => other !== rowKey);
       for (const other of others) {
@@ -327,7 +329,7 @@ test("the keys of a range may hold blanks, plus signs, percent signs and any let
   }
 });
 
-test("a batch needs for each operation what that needs alone", async () => {
+test("each operation of a batch requires its own permissions", async () => {
   const table = await server.makeTable();
   await table.createEntity({ partitionKey: "p", rowKey: "r" });
   const guest = guestOf(table, { letters: "a" });
@@ -340,7 +342,7 @@ test("a batch needs for each operation what that needs alone", async () => {
   assert.deepEqual(await keysOf(table), ["p1", "pr"]);
 });
 
-test("a SAS for one table does not open another through a batch", async () => {
+test("a SAS for one table does not grant another through a batch", async () => {
   const [mine, other] = [await server.makeTable(), await server.makeTable()];
   const sas = tableSas(mine.tableName, { letters: "raud" });
   const part = "Content-Type: application/http\n\n";
@@ -354,7 +356,7 @@ test("a SAS for one table does not open another through a batch", async () => {
   assert.deepEqual(await keysOf(other), []);
 });
 
-test("a stored policy grants what its SAS does not say, and its removal revokes at once", async () => {
+test("a stored policy grants what its SAS omits, and its removal revokes at once", async () => {
   const table = await server.makeTable();
   const guest = guestOf(table, { policy: "readers" });
   await refused(keysOf(guest), 403, "AuthenticationFailed");

@@ -46,7 +46,7 @@ const REFUSED: readonly [body: string, status: number, code: string][] = [
   [texts(130, 32_768), 413, "RequestBodyTooLarge"],
 ];
 
-test("bad entities are refused by every write, and nothing is stored", async () => {
+test("invalid entities are refused by every write, and nothing is stored", async () => {
   const table = await server.makeTable();
   const path = `/${table.tableName}`;
   const entity = `${path}(PartitionKey='p',RowKey='r')`;
@@ -73,7 +73,7 @@ test("an entity at the limits is stored", async () => {
   }
 });
 
-test("a merge that makes an entity too big is refused, and the old one stays", async () => {
+test("a merge that makes an entity too large is refused, and the old one stays", async () => {
   const table = await server.makeTable();
   const path = `/${table.tableName}(PartitionKey='p',RowKey='r')`;
   const put = (method: string, body: string) => tableRequest(server, { method, path, body });
@@ -86,7 +86,7 @@ test("a merge that makes an entity too big is refused, and the old one stays", a
   assert.equal("more" in (await table.getEntity("p", "r")), false);
 });
 
-test("keys in a body that are not those of the URL are refused", async () => {
+test("keys in a body that differ from those in the URL are refused", async () => {
   const table = await server.makeTable();
   const path = `/${table.tableName}(PartitionKey='p',RowKey='r')`;
   const put = (body: string) => outcome(tableRequest(server, { method: "PUT", path, body }));
@@ -95,7 +95,7 @@ test("keys in a body that are not those of the URL are refused", async () => {
   assert.deepEqual(await put('{"PartitionKey":"p","RowKey":"r"}'), [204, ""]);
 });
 
-test("what an answer held can be sent back as it came", async () => {
+test("an entity can be sent back as it was received", async () => {
   const table = await server.makeTable();
   await table.createEntity({ partitionKey: "p", rowKey: "r", n: 5n });
   const path = `/${table.tableName}(PartitionKey='p',RowKey='r')`;
@@ -106,7 +106,7 @@ test("what an answer held can be sent back as it came", async () => {
   assert.deepEqual([found.n, found["odata.id"]], [5n, undefined]);
 });
 
-test("URLs and methods that mean nothing are refused", async () => {
+test("invalid URLs and methods are refused", async () => {
   const table = await server.makeTable();
   const path = `/${table.tableName}`;
   for (const [method, target, status, code] of [

@@ -20,7 +20,7 @@ async function rowsOf(table: TableClient): Promise<string[]> {
   return rows;
 }
 
-test("a batch of every kind of write happens as a whole", async () => {
+test("a batch with every kind of write is applied as a whole", async () => {
   const table = await server.makeTable();
   for (const row of ["replace", "merge", "delete"]) await table.createEntity(entity(row, { a: 1 }));
   const transaction = new TableTransaction();
@@ -42,7 +42,7 @@ test("a batch of every kind of write happens as a whole", async () => {
   assert.equal((await table.getEntity("p", "replace")).a, undefined);
 });
 
-test("a refusal names the operation by its index, and nothing has happened", async () => {
+test("a refusal names the operation by its index, and nothing is applied", async () => {
   const table = await server.makeTable();
   const { etag } = await table.createEntity(entity("there", { n: 1 }));
   const stale = "W/\"datetime'0001-01-01T00%3A00%3A00Z'\"";
@@ -93,7 +93,7 @@ test("a batch has up to 4 MiB", async () => {
   await table.submitTransaction(creates.slice(0, 9));
 });
 
-test("a batch of a table that is not there is refused as its first operation", async () => {
+test("a batch on a missing table is refused at its first operation", async () => {
   const batch = server.table("missing").submitTransaction([["create", entity("0")]]);
   assert.match((await refused(batch, 404, "TableNotFound")).message, /^0:/);
 });
@@ -125,7 +125,7 @@ function send(body: string, type = "multipart/mixed; boundary=b") {
   return tableRequest(server, { method: "POST", path: "/$batch", headers, body });
 }
 
-test("lines may end in LF, URLs may be relative, and Content-ID comes back", async () => {
+test("lines may end in LF, URLs may be relative, and Content-ID is returned", async () => {
   const table = await server.makeTable();
   const name = table.tableName;
   const body = (row: string) => {
@@ -145,13 +145,13 @@ test("lines may end in LF, URLs may be relative, and Content-ID comes back", asy
     assert.equal(answer.text.match(/HTTP\/1.1 204 No Content/g)?.length, 2, answer.text);
     assert.ok(
       answer.text.includes('"RowKey":'),
-      "what is inserted is sent back unless told not to",
+      "an inserted entity is returned unless Prefer says otherwise",
     );
   }
   assert.deepEqual(await rowsOf(table), ["crlf", "crlf's ", "crlf's!", "lf", "lf's ", "lf's!"]);
 });
 
-test("the URL of an operation may leave the account out", async () => {
+test("the URL of an operation may leave out the account", async () => {
   const table = await server.makeTable();
   const url = `/${table.tableName}(PartitionKey='p',RowKey='short')`;
   const origin = new URL(server.url).origin;
@@ -178,7 +178,7 @@ test("a batch may hold one query instead", async () => {
   assert.match(missing.text, /HTTP\/1.1 404 Not Found\r\n[\s\S]*ResourceNotFound/);
 });
 
-test("the query of a batch may have a long answer, of which nothing is lost", async () => {
+test("the query of a batch may have a long result, which is complete", async () => {
   const table = await server.makeTable();
   const rows = ["1", "2", "3", "4"];
   for (const row of rows) await table.createEntity(entity(row, { text: row.repeat(30_000) }));
@@ -192,7 +192,7 @@ test("the query of a batch may have a long answer, of which nothing is lost", as
   );
 });
 
-test("what cannot be read as a batch is refused, and nothing is stored", async () => {
+test("a malformed batch is refused, and nothing is stored", async () => {
   const table = await server.makeTable();
   const url = `${server.url}/${table.tableName}`;
   const good = changes(operation({ url }));
@@ -240,7 +240,7 @@ test("what cannot be read as a batch is refused, and nothing is stored", async (
   assert.deepEqual(big, [413, "RequestBodyTooLarge"]);
 });
 
-test("a batch works where the host names the account", async () => {
+test("a batch works if the host names the account", async () => {
   const table = await server.makeTable();
   const host = `${server.account}.table.localhost`;
   const url = (rest: string) => `http://${host}/${table.tableName}${rest}`;
@@ -254,7 +254,7 @@ test("a batch works where the host names the account", async () => {
   assert.deepEqual(await rowsOf(table), ["2", "raw"]);
 });
 
-/** `fetch` does not let the host be chosen. */
+/** Posts with a chosen Host header, which `fetch` does not allow. */
 async function postToHost(host: string, path: string, body: string): Promise<string> {
   const date = new Date().toUTCString();
   const signature = CREDENTIAL.computeHMACSHA256(`${date}\n/${server.account}${path}`);

@@ -22,7 +22,7 @@ async function valueOfN(table: TableClient): Promise<unknown> {
 }
 
 for (const mode of ["Replace", "Merge"] as const) {
-  test(`${mode}: the same ETag updates, a stale one gets 412, * forces it`, async () => {
+  test(`${mode}: a matching ETag updates, a stale one gets 412, * always updates`, async () => {
     const { table, etag } = await withEntity();
     const second = await table.updateEntity({ ...KEYS, n: 1 }, mode, { etag });
     assert.notEqual(second.etag, etag);
@@ -43,7 +43,7 @@ for (const mode of ["Replace", "Merge"] as const) {
   });
 }
 
-test("delete: the same ETag or * deletes, a stale one gets 412, none at all 400", async () => {
+test("delete: a matching ETag or * deletes, a stale one gets 412, none gets 400", async () => {
   const { table, etag, path } = await withEntity();
   await refused(table.deleteEntity("p", "r", { etag: STALE }), 412, "UpdateConditionNotSatisfied");
   const without = await outcome(tableRequest(server, { method: "DELETE", path }));
@@ -57,7 +57,7 @@ test("delete: the same ETag or * deletes, a stale one gets 412, none at all 400"
   await refused(table.getEntity("p", "r"), 404, "ResourceNotFound");
 });
 
-test("an update of what is not there gets 404, whatever the ETag", async () => {
+test("an update of a missing entity gets 404, whatever the ETag", async () => {
   const table = await server.makeTable();
   for (const etag of ["*", STALE]) {
     for (const mode of ["Replace", "Merge"] as const) {
@@ -68,7 +68,7 @@ test("an update of what is not there gets 404, whatever the ETag", async () => {
   }
 });
 
-test("an insert of what is there gets 409 and changes nothing", async () => {
+test("an insert of an existing entity gets 409 and changes nothing", async () => {
   const { table, etag } = await withEntity();
   await refused(table.createEntity({ ...KEYS, n: 1 }), 409, "EntityAlreadyExists");
   const found = await table.getEntity("p", "r");
@@ -92,11 +92,11 @@ test("every operation but delete returns the ETag that a read returns", async ()
     assert.equal(listed.etag, etag);
     etags.add(etag);
   }
-  // The clock has stood still: the ETags differ all the same.
+  // The clock stood still, and the ETags differ nevertheless.
   assert.equal(etags.size, 5);
 });
 
-test("an ETag that is none, or If-None-Match, is refused and nothing changes", async () => {
+test("a malformed ETag or If-None-Match is refused, and nothing changes", async () => {
   const { table, path } = await withEntity();
   for (const headers of [
     { "if-match": "" },
@@ -129,14 +129,14 @@ test("a weak ETag that no entity ever had gets 412, and nothing changes", async 
   assert.equal(await valueOfN(table), 0);
 });
 
-test("an ETag is taken with its colons encoded or not", async () => {
+test("an ETag is accepted with its colons encoded or not", async () => {
   const { table, etag } = await withEntity();
   const plain = etag.replaceAll("%3A", ":");
   const { etag: next } = await table.updateEntity({ ...KEYS, n: 1 }, "Replace", { etag: plain });
   await table.deleteEntity("p", "r", { etag: next?.replaceAll("%3A", "%3a") ?? "" });
 });
 
-test("of 20 updates at once with one ETag, one wins", async () => {
+test("of 20 concurrent updates with one ETag, one wins", async () => {
   for (let round = 0; round < 5; round++) {
     const { table, etag } = await withEntity();
     const results = await Promise.allSettled(
@@ -153,7 +153,7 @@ test("of 20 updates at once with one ETag, one wins", async () => {
   }
 });
 
-test("of 20 inserts at once one wins", async () => {
+test("of 20 concurrent inserts, one wins", async () => {
   const table = await server.makeTable();
   const all = Array.from({ length: 20 }, () =>
     table.createEntity(KEYS).then(
@@ -167,7 +167,7 @@ test("of 20 inserts at once one wins", async () => {
   );
 });
 
-test("20 clients that add with optimistic concurrency lose nothing", async () => {
+test("20 clients that increment with optimistic concurrency lose nothing", async () => {
   const { table } = await withEntity();
   await Promise.all(Array.from({ length: 20 }, () => addOne(table)));
   assert.equal(await valueOfN(table), 20);
@@ -210,7 +210,7 @@ test("a reader never sees half a batch", async () => {
   await writing;
 });
 
-test("tables themselves have no ETag and check none", async () => {
+test("tables have no ETag and ignore conditions", async () => {
   const table = await server.makeTable();
   const path = `/Tables('${table.tableName}')`;
   const found = await tableRequest(server, { path });

@@ -8,7 +8,7 @@ const server = await forThisFile(startTableServer());
 
 const KEYS = { partitionKey: "p", rowKey: "r" };
 
-test("values of every type come back as they were sent", async () => {
+test("values of every type round-trip", async () => {
   const table = await server.makeTable();
   const values = {
     text: 'quotes " and \\, lines\n, é語\u{1f600}, {"a":1},"b":',
@@ -35,15 +35,15 @@ test("values of every type come back as they were sent", async () => {
   });
   const sent: Record<string, unknown> = values;
   for (const [name, value] of Object.entries(sent)) {
-    const spelled =
+    const formatted =
       raw.text.match(new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*"|[^,}]+)`))?.[1] ?? "";
     if (typeof value !== "object") {
-      assert.deepEqual(JSON.parse(spelled), value, name);
+      assert.deepEqual(JSON.parse(formatted), value, name);
       continue;
     }
     const typed = value as { type: string; value: string };
     const isPlain = typed.type === "Double" && !/[NI]/.test(typed.value);
-    assert.equal(spelled, isPlain ? typed.value : JSON.stringify(typed.value), name);
+    assert.equal(formatted, isPlain ? typed.value : JSON.stringify(typed.value), name);
     assert.equal(raw.text.includes(`"${name}@odata.type":"Edm.${typed.type}"`), !isPlain, name);
   }
   const found = await table.getEntity("p", "r");
@@ -53,7 +53,7 @@ test("values of every type come back as they were sent", async () => {
   assert.ok(Object.is(found.minusZero, -0));
 });
 
-test("null properties are not stored, and a merge with null keeps the old value", async () => {
+test("null properties are not stored, and a merge with null preserves the old value", async () => {
   const table = await server.makeTable();
   await table.createEntity({ ...KEYS, a: null, b: 1 } as never);
   assert.equal("a" in (await table.getEntity("p", "r")), false);
@@ -63,7 +63,7 @@ test("null properties are not stored, and a merge with null keeps the old value"
   assert.equal("b" in (await table.getEntity("p", "r")), false);
 });
 
-test("merge keeps what it does not name, replace drops it", async () => {
+test("merge preserves the properties it does not name, replace drops them", async () => {
   const table = await server.makeTable();
   await table.createEntity({ ...KEYS, a: 1, b: 2n, c: "x" });
   await table.updateEntity({ ...KEYS, b: "two", d: true }, "Merge");
@@ -79,7 +79,7 @@ test("merge keeps what it does not name, replace drops it", async () => {
   assert.equal((await table.getEntity("p", "r")).e, undefined);
 });
 
-test("keys may hold any character but those that are forbidden", async () => {
+test("keys may contain any character but the forbidden ones", async () => {
   const table = await server.makeTable();
   const keys = [
     "",
@@ -126,7 +126,7 @@ test("keys may hold any character but those that are forbidden", async () => {
   );
 });
 
-test("an entity is found by its keys in any order, and by X-HTTP-Method", async () => {
+test("an entity is found by its keys in any order, and X-HTTP-Method overrides the method", async () => {
   const table = await server.makeTable();
   await table.createEntity({ ...KEYS, n: 1 });
   const path = `/${table.tableName}(RowKey='r',%20PartitionKey='p')`;
@@ -148,7 +148,7 @@ test("an entity is found by its keys in any order, and by X-HTTP-Method", async 
   assert.deepEqual(await outcome(tableRequest(server, { path })), [404, "ResourceNotFound"]);
 });
 
-test("an answer tells as much about its types as it is asked to", async () => {
+test("a response has the requested level of type metadata", async () => {
   const table = await server.makeTable();
   const name = table.tableName;
   await table.createEntity({ ...KEYS, n: 5n, s: "x" });
@@ -179,7 +179,7 @@ test("an answer tells as much about its types as it is asked to", async () => {
   assert.deepEqual(members.fullmetadata?.toSorted(), [...minimal, ...more].sort());
 });
 
-test("$format outranks Accept; Atom and other forms are refused before anything is done", async () => {
+test("$format overrides Accept; Atom and other formats are refused before anything is done", async () => {
   const table = await server.makeTable();
   const path = `/${table.tableName}`;
   const format = encodeURIComponent("application/json;odata=nometadata");
@@ -209,7 +209,7 @@ test("$format outranks Accept; Atom and other forms are refused before anything 
   assert.deepEqual(JSON.parse((await tableRequest(server, { path })).text).value, []);
 });
 
-test("Prefer decides whether an inserted entity is sent back", async () => {
+test("Prefer decides whether an inserted entity is returned", async () => {
   const table = await server.makeTable();
   const insert = (row: string, headers: Record<string, string>) =>
     tableRequest(server, {

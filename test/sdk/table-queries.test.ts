@@ -33,7 +33,7 @@ async function fill(): Promise<void> {
   }
 }
 
-/** `a/00` and so on, in the order in which they come. */
+/** Returns `a/00` and so on, in the order received. */
 async function keysOf(filter: string, top?: number): Promise<string[]> {
   const keys: string[] = [];
   for await (const page of table
@@ -46,7 +46,7 @@ async function keysOf(filter: string, top?: number): Promise<string[]> {
 
 const in3 = (...rows: string[]) => PARTITIONS.flatMap((p) => rows.map((row) => `${p}/${row}`));
 
-test("filters of every kind find what they should", async () => {
+test("filters of every kind find the right entities", async () => {
   for (const [filter, expected] of [
     ["PartitionKey eq 'b' and RowKey eq '07'", ["b/07"]],
     ["'b' eq PartitionKey and '07' eq RowKey", ["b/07"]],
@@ -88,7 +88,7 @@ test("filters of every kind find what they should", async () => {
   }
 });
 
-test("pages follow each other without a gap or a repetition, whatever their size", async () => {
+test("pages have no gaps or repetitions, at any page size", async () => {
   const all = PARTITIONS.flatMap((p) =>
     Array.from({ length: ROWS }, (_, n) => `${p}/${String(n).padStart(2, "0")}`),
   );
@@ -133,7 +133,7 @@ test("a page of large entities ends early, and says where the next one begins", 
   assert.deepEqual(sizes, [3, 3, 2]);
 });
 
-test("what was deleted since is passed over, what was added behind is found", async () => {
+test("between pages, deleted entities are skipped, and entities added later on are found", async () => {
   const moving = await server.makeTable();
   for (const rowKey of ["1", "2", "3", "4"])
     await moving.createEntity({ partitionKey: "", rowKey });
@@ -148,7 +148,7 @@ test("what was deleted since is passed over, what was added behind is found", as
   );
 });
 
-test("$select leaves what it names, at every level", async () => {
+test("$select returns the properties it names, at every metadata level", async () => {
   const select = async (names: string, level: string) => {
     const answer = await tableRequest(server, {
       path: `/${table.tableName}()?$top=1&$select=${encodeURIComponent(names)}`,
@@ -181,7 +181,7 @@ test("a list at full metadata names and links every entity", async () => {
   );
 });
 
-test("queries that cannot be answered are refused by what is wrong with them", async () => {
+test("invalid queries are refused with the reason", async () => {
   const many = Array.from({ length: 251 }, () => "a eq 1").join(" or ");
   for (const [query, status, code] of [
     ["$filter=n eq", 400, "InvalidInput"],
@@ -209,7 +209,7 @@ test("queries that cannot be answered are refused by what is wrong with them", a
   }
 });
 
-test("an entity that is addressed by its keys is not searched for", async () => {
+test("an entity addressed by its keys is not searched for", async () => {
   const at = `/${table.tableName}(PartitionKey='a',RowKey='00')`;
   for (const query of ["$filter=n%20eq%20999", "$top=1", "$orderby=n"]) {
     const found = await outcome(tableRequest(server, { path: `${at}?${query}` }));
@@ -217,7 +217,7 @@ test("an entity that is addressed by its keys is not searched for", async () => 
   }
 });
 
-test("of a table nothing but its name can be selected", async () => {
+test("only the name of a table can be selected", async () => {
   for (const [names, status] of [
     ["TableName", 200],
     ["*", 200],

@@ -8,15 +8,15 @@ import { TableRestService } from "../../src/front/rest/table/table-rest-service.
 import { type RawAnswer, type RawAsked, rawRequest } from "./raw-request.ts";
 import { CREDENTIAL, startService, type TestServerOptions, type TestService } from "./server.ts";
 
-/** A Table service of its own for a test, with a clock that the test turns. */
+/** A Table service for one test, with a manual clock. */
 export interface TableServer extends TestService {
   client(): TableServiceClient;
   table(name: string): TableClient;
-  /** A new table with a name of its own. */
+  /** Creates a table with a unique name. */
   makeTable(): Promise<TableClient>;
 }
 
-/** They try once, so that a test sees the first answer. */
+/** No retries, so that a test sees the first response. */
 export const CLIENT_OPTIONS: TableServiceClientOptions = {
   allowInsecureConnection: true,
   retryOptions: { maxRetries: 0 },
@@ -39,7 +39,7 @@ export async function startTableServer(options: TestServerOptions = {}): Promise
   };
 }
 
-/** Says exactly what it is told to, signed with SharedKey as the Table service wants it. */
+/** Sends exactly this request, signed with SharedKey as the Table service requires. */
 export async function tableRequest(server: TestService, asked: RawAsked): Promise<RawAnswer> {
   const method = asked.method ?? "GET";
   const date = new Date().toUTCString();
@@ -54,7 +54,7 @@ export async function tableRequest(server: TestService, asked: RawAsked): Promis
   return rawRequest(server, { version: "2019-02-02", ...asked, headers, signed: false });
 }
 
-/** `[status, code]` of an answer, for tests of refusals. */
+/** Returns `[status, code]` of a response, for tests of refusals. */
 export async function outcome(answer: Promise<RawAnswer>): Promise<[number, string]> {
   const { status, code } = await answer;
   return [status, code];

@@ -7,14 +7,14 @@ import { forThisFile } from "./server.ts";
 import { startTableServer } from "./table-server.ts";
 
 const ENTITIES = 100;
-/** Each entity is shorter than a piece of work, so that none is read in pieces itself. */
+/** Each entity is shorter than a slice of work, so that none is split itself. */
 const TEXT = "x".repeat(20_000);
-/** What the entities take, in pieces of work. */
+/** The number of slices of work that the entities take. */
 const PIECES = (ENTITIES * TEXT.length) / PIECE_BYTES;
 
 const server = await forThisFile(startTableServer());
 
-test("an entity group transaction and a query of large entities let others run in between", async () => {
+test("a batch and a query of large entities let other work run in between", async () => {
   const table = await server.makeTable();
   const actions = Array.from({ length: ENTITIES }, (_, at): TransactionAction => {
     return ["create", { partitionKey: "p", rowKey: `row-${at}`, Text: TEXT }];

@@ -21,7 +21,7 @@ test("a table is created once, and keeps the case of its name", async () => {
   assert.equal(JSON.parse(found.text).TableName, "MixedCase");
 });
 
-test("Prefer and the metadata level decide what Create Table answers", async () => {
+test("Prefer and the metadata level decide what Create Table returns", async () => {
   const silent = await create("Silent", { prefer: "return-no-content" });
   assert.deepEqual([silent.status, silent.text], [204, ""]);
   assert.equal(silent.headers.get("preference-applied"), "return-no-content");
@@ -38,7 +38,7 @@ test("Prefer and the metadata level decide what Create Table answers", async () 
   assert.equal(none.text, '{"TableName":"None"}');
 });
 
-test("names that no table can have are refused", async () => {
+test("invalid table names are refused", async () => {
   for (const [name, code] of [
     ["ab", "OutOfRangeInput"],
     ["x".repeat(64), "OutOfRangeInput"],
@@ -66,7 +66,7 @@ test("a deleted table is gone at once, and its name is free for an empty one", a
   assert.equal((await table.listEntities().byPage().next()).value.length, 0);
 });
 
-test("tables are listed in pages, in the order of their names, and filtered", async () => {
+test("tables are listed in pages, sorted by name, and filtered", async () => {
   const names = ["ListB", "lista", "ListC", "other"].map((name) => `${name}x`);
   for (const name of names) await server.table(name).createTable();
   const list = async (filter: string, maxPageSize = 1_000) => {
@@ -109,7 +109,7 @@ test("an ACL comes back as it was set; more than five policies are refused", asy
   await assert.rejects(server.table("missing").getAccessPolicy(), { statusCode: 404 });
 });
 
-test("service properties and statistics are there", async () => {
+test("service properties and statistics are available", async () => {
   const client = server.client();
   const cors = [
     {

@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server elsewhere, which serves one object as slowly as a test wants it. */
+/** A server elsewhere that serves one object, as slowly as a test needs. */
 export class TestSource {
   readonly #server = createServer((request, response) => this.#answer(request, response));
   readonly #sent: (() => void)[] = [];
-  /** What was asked, in order. */
+  /** The requests received, in order. */
   readonly asked: { readonly method: string; readonly headers: IncomingMessage["headers"] }[] = [];
   bytes: Buffer = Buffer.from("from elsewhere");
   etag = '"one"';
   headers: Record<string, string> = { "content-type": "text/x-elsewhere" };
-  /** How many bytes it sends before it waits to be let go on; null if it does not wait. */
+  /** How many bytes it sends before it waits for `release`; null if it does not wait. */
   holdsAt: number | null = null;
-  /** Whether it serves what it has, whatever version it is asked for. */
+  /** Whether it ignores If-Match and serves what it has. */
   ignoresMatch = false;
-  /** What it answers instead. */
+  /** The status it answers with. */
   status = 200;
   #release: () => void = () => {};
   #released: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class TestSource {
     this.#release();
   }
 
-  /** Once it has sent what it sends before it waits. */
+  /** Resolves once it has sent the bytes before its pause. */
   held(): Promise<void> {
     return new Promise((resolve) => this.#sent.push(resolve));
   }

@@ -17,7 +17,7 @@ const ISSUER = "https://login.example.org/tenant/v2.0";
 const TLS = { cert: CERTIFICATE, key: CERTIFICATE_KEY };
 const HEADERS = { "x-ms-file-request-intent": "backup" };
 
-/** An issuer on this machine that publishes its keys, changes them, and breaks down. */
+/** An issuer on this machine that publishes keys, changes them, and fails. */
 const pairs = new Map<string, { publicKey: KeyObject; privateKey: KeyObject }>();
 const published = new Set<string>();
 let isDown = false;
@@ -63,7 +63,7 @@ const list = async (headers: object) => {
   return { status, code, text };
 };
 
-test("keys are fetched from the issuer, again when they change, and outlive its failure", async () => {
+test("keys are fetched from the issuer, again when they change, and survive its failure", async () => {
   publish("first");
   const first = await tokenBy("first");
   const together = await Promise.all(Array.from({ length: 20 }, () => list(first)));
@@ -96,7 +96,7 @@ test("keys are fetched from the issuer, again when they change, and outlive its 
   pairs.set("invented", generateKeyPairSync("rsa", { modulusLength: 2048 }));
   const invented = await tokenBy("invented");
   for (let i = 0; i < 10; i++) assert.equal((await list(invented)).status, 401);
-  assert.ok(hits <= before + 1, "who invents names of keys does not reach the issuer");
+  assert.ok(hits <= before + 1, "invented key ids do not reach the issuer");
 });
 
 const SERVERS: [string, TestService, TestService, string][] = [];
@@ -115,7 +115,7 @@ for (const [name, start, path] of [
 }
 
 for (const [name, trusting, basic, path] of SERVERS) {
-  test(`${name}: a token for this account is good, one for another is 401`, async () => {
+  test(`${name}: a token for this account is valid, one for another gets 401`, async () => {
     publish("first");
     const own = `https://${ACCOUNT}.${name}.core.windows.net`;
     const foreign = `https://${OTHER_ACCOUNT}.${name}.core.windows.net`;

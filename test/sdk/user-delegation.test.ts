@@ -12,7 +12,7 @@ const server = await forThisFile(startServer(TAKES_TOKENS));
 const ask = (method: string, path: string, headers = {}, body = "") =>
   askSecurely(server, method, path, headers, body);
 
-test("who comes with a bearer token owns the account, and gets a key to sign with", async () => {
+test("a bearer token grants everything on the account, and gets a key to sign with", async () => {
   assert.equal((await ask("PUT", "/container?restype=container", bearer())).status, 201);
   const put = { ...bearer(), "x-ms-blob-type": "BlockBlob" };
   assert.equal((await ask("PUT", "/container/blob", put, "text")).status, 201);
@@ -55,7 +55,7 @@ test("a key lasts up to seven days from now, and ends after it starts", async ()
   }
 });
 
-test("a request for a key that makes no sense is refused", async () => {
+test("an invalid request for a key is refused", async () => {
   const path = "/?restype=service&comp=userdelegationkey";
   for (const [body, code] of [
     ["", "InvalidXmlDocument"],
@@ -69,7 +69,7 @@ test("a request for a key that makes no sense is refused", async () => {
   }
 });
 
-test("a token that has expired, or none, gets 401", async () => {
+test("an expired token, or none, gets 401", async () => {
   const now = Date.now();
   const old = await askForKey(server, now, now + HOUR_MS, bearer({ exp: 1, nbf: 0 }));
   assert.deepEqual([old.status, old.code], [401, "InvalidAuthenticationInfo"]);

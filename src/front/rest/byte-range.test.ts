@@ -13,14 +13,14 @@ function refused(code: string, header: string): (error: unknown) => boolean {
     error instanceof Fault && error.code === code && error.detail.HeaderName === header;
 }
 
-test("a range has a first byte, and a last one or none", () => {
+test("a range has a first byte and an optional last byte", () => {
   assert.deepEqual(rangeOf(sent({ range: "bytes=0-499" })), { from: 0, to: 499 });
   assert.deepEqual(rangeOf(sent({ range: "bytes=500-" })), { from: 500, to: null });
   assert.deepEqual(rangeOf(sent({ "x-ms-range": "bytes=7-7" })), { from: 7, to: 7 });
   assert.equal(rangeOf(sent({})), null);
 });
 
-test("a range may end beyond everything", () => {
+test("a range may end beyond any possible size", () => {
   const range = `bytes=5-${2n ** 63n - 1n}`;
   const expected = { from: 5, to: Number.MAX_SAFE_INTEGER };
   assert.deepEqual(rangeOf(sent({ range })), expected);
@@ -32,7 +32,7 @@ test("x-ms-range wins over Range", () => {
   assert.deepEqual(rangeOf(both), { from: 2, to: 3 });
 });
 
-const NOT_UNDERSTOOD = [
+const MALFORMED = [
   "bytes=-5",
   "bytes=0-1,3-4",
   "bytes=5-4",
@@ -43,22 +43,22 @@ const NOT_UNDERSTOOD = [
   "0-1",
 ];
 
-test("a Range that is not understood is ignored, as HTTP wants it", () => {
-  for (const range of NOT_UNDERSTOOD) assert.equal(rangeOf(sent({ range })), null, range);
+test("a malformed Range is ignored, as HTTP requires", () => {
+  for (const range of MALFORMED) assert.equal(rangeOf(sent({ range })), null, range);
 });
 
-test("the range that the Python SDK of 2015 sends for everything is none", () => {
+test("bytes=None-, which the Python SDK of 2015 sends, means no range", () => {
   assert.equal(rangeOf(sent({ "x-ms-range": "bytes=None-" })), null);
 });
 
-test("an x-ms-range that is not understood is refused", () => {
-  for (const range of NOT_UNDERSTOOD) {
+test("a malformed x-ms-range is refused", () => {
+  for (const range of MALFORMED) {
     const headers = sent({ "x-ms-range": range });
     assert.throws(() => rangeOf(headers), refused("InvalidHeaderValue", "x-ms-range"), range);
   }
 });
 
-test("a checksum of a range needs a range, and is one of two", () => {
+test("a range checksum needs a range and is either MD5 or CRC-64", () => {
   const md5 = "x-ms-range-get-content-md5";
   const crc64 = "x-ms-range-get-content-crc64";
   const range = { from: 0, to: 9 };

@@ -3,15 +3,17 @@ import type { Digests } from "../../store/contents.ts";
 import type { RequestHeaders } from "./http/exchange.ts";
 import { flagOf, invalidHeader } from "./request-headers.ts";
 
-/** Some clients say "to the end" with the greatest number of 64 bits. */
+/** Allows 19 digits: some clients send the largest 64-bit number for "to the end". */
 const RANGE = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
-/** How the Python SDK of 2015 asks for all of a blob or file, which the service takes for no range. */
+/**
+ * Sent by the Python SDK of 2015 to read a whole blob or file. The service treats it as no range.
+ */
 const NO_RANGE = "bytes=None-";
 
 /**
- * The part of a blob that a request asks for; `x-ms-range` wins. What HTTP lets a server not
- * understand in `Range` (suffixes, several ranges) is ignored, as HTTP wants it.
+ * Returns the range that a request asks for; `x-ms-range` wins over `Range`. Forms of `Range` that
+ * HTTP allows a server to ignore (suffixes, several ranges) are ignored.
  */
 export function rangeOf(headers: RequestHeaders): ByteRange | null {
   const own = headers.get("x-ms-range");
@@ -34,7 +36,7 @@ export function parseRange(text: string): ByteRange | null {
   return to !== null && to < from ? null : { from, to };
 }
 
-/** Nothing is so long that what is beyond safe numbers would make a difference. */
+/** Caps at the largest safe integer: no blob or file is that long. */
 function byteOf(digits: string): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
@@ -42,7 +44,7 @@ function byteOf(digits: string): number {
 const MD5 = "x-ms-range-get-content-md5";
 const CRC64 = "x-ms-range-get-content-crc64";
 
-/** Which checksum of the range is wanted with it; null if none is. */
+/** Returns which checksum of the range the client wants; null if none. */
 export function rangeDigestsOf(headers: RequestHeaders, range: ByteRange | null): Digests | null {
   const md5 = flagOf(headers, MD5);
   const crc64 = flagOf(headers, CRC64);

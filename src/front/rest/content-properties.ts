@@ -14,10 +14,10 @@ export interface ContentProperties {
 
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** What they are called in requests, where each service has its own prefix. */
+/** The request header for each property. Each service has its own prefix. */
 export type PropertyNames = Readonly<Record<keyof ContentProperties, string>>;
 
-export function namesBehind(prefix: string): PropertyNames {
+export function namesWithPrefix(prefix: string): PropertyNames {
   return {
     contentType: `${prefix}content-type`,
     contentEncoding: `${prefix}content-encoding`,
@@ -28,7 +28,7 @@ export function namesBehind(prefix: string): PropertyNames {
   };
 }
 
-/** What is not sent is empty. */
+/** Reads the content properties from a request. A header that is not sent is "". */
 export function contentPropertiesOf(
   headers: RequestHeaders,
   names: PropertyNames,
@@ -43,12 +43,12 @@ export function contentPropertiesOf(
   };
 }
 
-/** Whether a request names any of them. */
+/** Whether a request sends any content property. */
 export function hasContentProperties(headers: RequestHeaders, names: PropertyNames): boolean {
   return Object.values(names).some((name) => headers.get(name) !== undefined);
 }
 
-/** The same headers on the way out, as far as they are set; the MD5 stands elsewhere. */
+/** Formats the properties that are set as response headers. The MD5 is formatted elsewhere. */
 export function propertyHeaders(properties: ContentProperties): string[] {
   const headers: string[] = [];
   const add = (name: string, value: string) => {
@@ -62,17 +62,17 @@ export function propertyHeaders(properties: ContentProperties): string[] {
   return headers;
 }
 
-/** Puts the headers that a SAS prescribes in the place of the blob's own. */
+/** Replaces the stored headers by those that a SAS prescribes. */
 export function withOverrides(headers: string[], overrides: readonly string[]): string[] {
   if (overrides.length === 0) return headers;
   const replaced = new Set<string>();
   for (let at = 0; at < overrides.length; at += 2) {
     replaced.add((overrides[at] as string).toLowerCase());
   }
-  const kept: string[] = [];
+  const remaining: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string;
-    if (!replaced.has(name.toLowerCase())) kept.push(name, headers[at + 1] as string);
+    if (!replaced.has(name.toLowerCase())) remaining.push(name, headers[at + 1] as string);
   }
-  return [...kept, ...overrides];
+  return [...remaining, ...overrides];
 }

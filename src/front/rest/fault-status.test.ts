@@ -9,7 +9,7 @@ test("docs/reference/errors.md lists every error as it is sent", () => {
   assertReference("errors.md", reference());
 });
 
-test("every refusal has a status that HTTP knows, a code, and a sentence", () => {
+test("every refusal has a valid HTTP status, a code and a sentence", () => {
   for (const [name, { status, code, message }] of Object.entries(REST_FAULTS)) {
     assert.ok(STATUS_CODES[status] !== undefined && status >= 300, name);
     assert.match(code, /^[A-Z][A-Za-z0-9]+$/, name);
@@ -17,7 +17,7 @@ test("every refusal has a status that HTTP knows, a code, and a sentence", () =>
   }
 });
 
-test("codes are listed once and in order", () => {
+test("codes are unique and sorted", () => {
   assert.deepEqual([...FAULT_CODES], [...new Set(FAULT_CODES)].sort());
   assert.deepEqual(Object.keys(REST_FAULTS), [...FAULT_CODES]);
 });

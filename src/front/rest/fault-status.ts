@@ -6,7 +6,10 @@ export interface RestFault {
   readonly message: string;
 }
 
-/** How REST spells every refusal. docs/reference/errors.md lists the same, and a test compares them. */
+/**
+ * Status, code and message of every fault over REST. A test compares docs/reference/errors.md with
+ * this table.
+ */
 export const REST_FAULTS: Record<FaultCode, RestFault> = {
   AccessTierNotSupportedForBlobType: {
     status: 400,
@@ -925,7 +928,10 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   },
 };
 
-/** Leases of the File service are on files and shares, whatever the codes say. */
+/**
+ * Messages of the File service, where leases are on files and shares although the codes say
+ * otherwise.
+ */
 export const FILE_MESSAGES: { readonly [code in FaultCode]?: string } = {
   LeaseIdMismatchWithContainerOperation:
     "The lease ID specified did not match the lease ID for the share.",

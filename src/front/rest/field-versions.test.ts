@@ -37,20 +37,20 @@ test("a field is sent from its version on, by the operations that have it", () =
   }
 });
 
-test("where a version knows everything, nothing is looked at", () => {
+test("a version that has every field hides nothing", () => {
   assert.equal(VERSIONS.hiddenFrom("2019-01-01", "get"), null);
   assert.equal(VERSIONS.hiddenFrom("2099-01-01", "list"), null);
   assert.equal(VERSIONS.hiddenFrom("2018-12-31", "put"), null);
 });
 
-test("what is hidden is the same object for all versions that lack the same", () => {
+test("versions that lack the same fields share one object", () => {
   const hidden = VERSIONS.hiddenFrom("2017-01-01", "list");
   assert.ok(hidden !== null);
   assert.equal(VERSIONS.hiddenFrom("2018-12-31", "list"), hidden);
   assert.notEqual(VERSIONS.hiddenFrom("2016-12-31", "list"), hidden);
 });
 
-test("elements are left out of short bodies, too", () => {
+test("elements are also left out of short bodies", () => {
   const xml = "<Item><Young>1</Young><Old>2</Old></Item>";
   assert.equal(
     sent(VERSIONS.hiddenFrom("2018-01-01", "get"), xml).body,

@@ -1,10 +1,10 @@
 import type { RestResponse } from "./http/exchange.ts";
 import { withoutElements } from "./xml/without-elements.ts";
 
-/** Fields of answers that the service began to send in one version. */
+/** Response fields that the service introduced in one version. */
 export interface FieldsSince<Operation extends string> {
   readonly since: string;
-  /** The operations that answer with them. */
+  /** The operations whose responses have these fields. */
   readonly of: readonly Operation[] | "all";
   readonly headers?: readonly string[];
   /** Paths of elements, such as `Share/Properties/LeaseStatus`. */
@@ -13,7 +13,7 @@ export interface FieldsSince<Operation extends string> {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Fields of an operation's answer that clients of the request's version do not know. */
+/** Response fields that the version of a request does not have yet. */
 export class HiddenFields {
   readonly #headers: ReadonlySet<string>;
   readonly #elements: ReadonlySet<string>;
@@ -23,7 +23,10 @@ export class HiddenFields {
     this.#elements = setOf(rows.flatMap(({ elements = [] }) => elements));
   }
 
-  /** Long documents are cut while they are written (`XmlBytes`), short ones here. */
+  /**
+   * Removes hidden fields from a response. Long documents are filtered while they are written
+   * (`XmlBytes`), short ones here.
+   */
   answerWithout({ status, headers, body }: RestResponse): RestResponse {
     return {
       status,
@@ -38,12 +41,12 @@ export class HiddenFields {
 
   #headersWithout(headers: string[]): string[] {
     if (this.#headers === NONE) return headers;
-    const kept: string[] = [];
+    const remaining: string[] = [];
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string;
-      if (!this.#headers.has(name)) kept.push(name, headers[at + 1] as string);
+      if (!this.#headers.has(name)) remaining.push(name, headers[at + 1] as string);
     }
-    return kept;
+    return remaining;
   }
 }
 
@@ -51,19 +54,19 @@ function setOf(names: readonly string[]): ReadonlySet<string> {
   return names.length === 0 ? NONE : new Set(names);
 }
 
-/** What is hidden from versions before `since`, down to the `since` of the next step. */
+/** The fields hidden from versions before `since`, down to the `since` of the next step. */
 interface Step {
   readonly since: string;
-  /** By operation; "all" stands for those that have no fields of their own. */
+  /** By operation; "all" applies to operations without fields of their own. */
   readonly hidden: ReadonlyMap<string, HiddenFields>;
 }
 
 /**
- * The table of a service, made ready to be asked once for each request. Versions are dates, so they
+ * Finds the fields to hide from a response, by version and operation. Versions are dates, so they
  * compare as text.
  */
 export class FieldVersions<Operation extends string> {
-  /** Newest first: current versions pass one or two of them. */
+  /** Newest first, so that current versions check one or two steps. */
   readonly #steps: readonly Step[];
 
   constructor(rows: readonly FieldsSince<Operation>[]) {
@@ -74,15 +77,15 @@ export class FieldVersions<Operation extends string> {
     }));
   }
 
-  /** Null if a client of this version knows all that the operation answers. */
+  /** Returns null if this version has every field of the operation. */
   hiddenFrom(version: string, operation: Operation): HiddenFields | null {
-    let passed: Step | null = null;
+    let oldest: Step | null = null;
     for (const step of this.#steps) {
       if (version >= step.since) break;
-      passed = step;
+      oldest = step;
     }
-    if (passed === null) return null;
-    return passed.hidden.get(operation) ?? passed.hidden.get("all") ?? null;
+    if (oldest === null) return null;
+    return oldest.hidden.get(operation) ?? oldest.hidden.get("all") ?? null;
   }
 }
 

@@ -4,9 +4,9 @@ import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
 import { brokenBatch, CRLF, type Part, readPart } from "./multipart.ts";
 
-/** A request inside a batch, and its name there. */
+/** A request inside a batch, and its Content-ID. */
 export interface InnerRequest {
-  /** Looks like any other; it has the host, the id, the version and the time of the batch. */
+  /** Has the host, id, version and time of the batch. */
   readonly request: RestRequest;
   readonly contentId: string | null;
 }
@@ -52,7 +52,7 @@ export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
   };
 }
 
-/** An answer as it stands in the answer to a batch, below `headers` of its part. */
+/** Renders one response of a batch, with the `headers` of its part in front. */
 export function renderInnerResponse(
   headers: readonly string[],
   { status, headers: own, body }: RestResponse,

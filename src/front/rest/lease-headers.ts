@@ -10,7 +10,7 @@ import type { RequestHeaders, RestResponse } from "./http/exchange.ts";
 import { invalidHeader, leaseIdOf, numberOf, requireHeader } from "./request-headers.ts";
 import { versionHeaders } from "./response-headers.ts";
 
-/** What a request for a lease asks for. Every service that has leases spells it like this. */
+/** Reads the lease action from the headers, which are the same in every service that has leases. */
 export function leaseActionOf(headers: RequestHeaders): LeaseAction {
   const action = requireHeader(headers, "x-ms-lease-action");
   switch (action.toLowerCase()) {

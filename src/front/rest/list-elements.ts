@@ -4,9 +4,9 @@ import type { LeaseStatus } from "../../rules/lease.ts";
 import type { Query } from "./http/exchange.ts";
 import { attribute, element, hasInvalidXmlCharacters, XML_DECLARATION } from "./xml/write-xml.ts";
 
-/** What lists have in common. */
+/** XML that all lists share. */
 
-/** How a list of containers, queues or shares begins, up to its first item. */
+/** Renders the start of a list of containers, queues or shares, up to its first item. */
 export function listStart(endpoint: string, query: Query, items: string): string {
   return (
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", endpoint)}>` +
@@ -16,13 +16,13 @@ export function listStart(endpoint: string, query: Query, items: string): string
   );
 }
 
-/** A parameter of the request, repeated in the answer if it was sent. */
+/** Repeats a request parameter in the response if it was sent. */
 export function echoed(query: Query, parameter: string, name: string): string {
   const value = query.get(parameter);
   return value === undefined || value === "" ? "" : nameElement(name, value);
 }
 
-/** A name, percent-encoded if XML cannot carry it. */
+/** Renders a name, percent-encoded if XML cannot carry it. */
 export function nameElement(element_: string, name: string): string {
   if (!hasInvalidXmlCharacters(name)) return element(element_, name);
   return `<${element_}${attribute("Encoded", "true")}>${encodeURIComponent(name)}</${element_}>`;
@@ -39,7 +39,7 @@ export function metadataElement(metadata: readonly (readonly [string, string])[]
   return `<Metadata>${metadata.map(([name, value]) => element(name, value)).join("")}</Metadata>`;
 }
 
-/** Of what was deleted and can still be restored. */
+/** Renders when a soft-deleted item was deleted and how long it can be restored. */
 export function deletionElements(deleted: { deletedMs: Instant; daysLeft: number }): string {
   const days = `<RemainingRetentionDays>${deleted.daysLeft}</RemainingRetentionDays>`;
   return `<DeletedTime>${rfc1123(deleted.deletedMs)}</DeletedTime>${days}`;

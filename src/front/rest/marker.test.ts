@@ -17,7 +17,7 @@ function refused(marker: string): void {
   );
 }
 
-test("a marker comes back as it was written, whatever name it stands for", () => {
+test("a marker round-trips, whatever name it holds", () => {
   const kind = fc.constantFrom("n", "p");
   const text = fc.string({ unit: "binary", maxLength: 300 });
   fc.assert(
@@ -36,12 +36,12 @@ test("a marker needs no encoding in a URL", () => {
   );
 });
 
-test("no marker, or an empty one, begins with the first", () => {
+test("a missing or empty marker starts at the first item", () => {
   assert.equal(markerOf(parseQuery(""), ["n"]), null);
   assert.equal(sent(""), null);
 });
 
-test("what no list of this kind has written is refused", () => {
+test("a marker that this kind of list never writes is refused", () => {
   for (const marker of [
     "n",
     "name",

@@ -4,15 +4,15 @@ import { BLOB_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Query } from "./http/exchange.ts";
 
 /**
- * Where a list goes on, as clients send it back. To them it is opaque: a kind (one letter) and a
- * text, in Base64 for URLs.
+ * Where a list continues, as clients send it back. Opaque to them: a kind (one letter) and a text,
+ * in Base64url.
  */
 export interface Marker<Kind extends string> {
   readonly kind: Kind;
   readonly text: string;
 }
 
-/** A name, and what else tells where in a list it stands. */
+/** A name plus its position in a list. */
 const MARKER_CHARS_MAX = BLOB_NAME_CHARS_MAX + 32;
 
 export function writeMarker(marker: Marker<string>): string {
@@ -20,8 +20,8 @@ export function writeMarker(marker: Marker<string>): string {
 }
 
 /**
- * `kinds` are those that the list could have written; null if no marker is sent. `code` is what the
- * service calls a marker that is none of its own, `charsMax` how long those of this list can be.
+ * Reads the marker of a request; null if none is sent. `kinds` are the kinds that this list writes,
+ * `code` is the fault for any other marker, and `charsMax` limits its length.
  */
 export function markerOf<const Kind extends string>(
   query: Query,

@@ -12,7 +12,7 @@ function contents(text: string, partsMax = 10): string[] | string {
   }
 }
 
-test("the boundary may be in quotes and beside other parameters", () => {
+test("the boundary may be quoted and follow other parameters", () => {
   assert.equal(boundaryOf("multipart/mixed; boundary=batch_1"), "batch_1");
   assert.equal(boundaryOf('Multipart/Mixed;charset=x; boundary="a b"'), "a b");
   for (const other of [undefined, "", "multipart/mixed", "application/json; boundary=x"]) {
@@ -20,7 +20,7 @@ test("the boundary may be in quotes and beside other parameters", () => {
   }
 });
 
-test("parts are read with CR LF and with LF alone", () => {
+test("parts may end their lines with CR LF or with LF alone", () => {
   const text = "before\n--b\nA: 1\nb : x:y\n\none\ntwo\n--b\n\n\n--b--\nafter";
   for (const lines of [text, text.replaceAll("\n", "\r\n")]) {
     const [first, second] = readParts(lines, "b", 10);
@@ -40,7 +40,7 @@ test("a boundary counts only where it is a whole line", () => {
   assert.deepEqual(contents("--b\n\nx --b\n--bb\ny--b\n--b--"), ["x --b\n--bb\ny--b"]);
 });
 
-test("what has no end, too many parts or no headers is refused", () => {
+test("a body without an end, with too many parts or without headers is refused", () => {
   for (const text of ["", "--b", "--b\n\nx", "--b\n\nx\n--c--", "--b\nno header\n\nx\n--b--"]) {
     assert.equal(contents(text), "InvalidInput", text);
   }
@@ -48,7 +48,7 @@ test("what has no end, too many parts or no headers is refused", () => {
   assert.equal(contents("--b\n\n--b\n\n--b--", 2).length, 2);
 });
 
-test("what is joined is read again", () => {
+test("joined parts are read back the same", () => {
   const text = joinParts(["A: 1\r\n\r\none", "\r\ntwo"], "b");
   assert.deepEqual(contents(text), ["one", "two"]);
 });

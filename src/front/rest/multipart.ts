@@ -1,6 +1,6 @@
 import { Fault } from "../../base/fault.ts";
 
-/** One part of a multipart body, or a request inside one: its headers by name in lower case. */
+/** One part of a multipart body, or a request inside one. Header names are in lower case. */
 export interface Part {
   readonly headers: ReadonlyMap<string, string>;
   readonly content: string;
@@ -11,19 +11,21 @@ const BOUNDARY =
 const HEADERS_MAX = 50;
 export const CRLF = "\r\n";
 
-/** The boundary that a `Content-Type` of `multipart/mixed` names; null if it is something else. */
+/** Returns the boundary of a `multipart/mixed` content type; null for any other type. */
 export function boundaryOf(contentType: string | undefined): string | null {
   const found = BOUNDARY.exec(contentType ?? "");
   return found === null ? null : (found[1] ?? found[2] ?? null);
 }
 
-/** Parts that are spelled already, as one body. */
+/** Joins rendered parts to a multipart body. */
 export function joinParts(parts: readonly string[], boundary: string): string {
   const all = parts.map((part) => `--${boundary}${CRLF}${part}${CRLF}`).join("");
   return `${all}--${boundary}--${CRLF}`;
 }
 
-/** Lines may end with CR LF, as they must, or with LF alone, as some clients write them. */
+/**
+ * Splits a multipart body into its parts. Lines may end with LF alone, as some clients write them.
+ */
 export function readParts(
   text: string,
   boundary: string,
@@ -47,7 +49,7 @@ export function readParts(
   throw brokenBatch(`It has no line ${delimiter}-- at its end.`);
 }
 
-/** Headers, an empty line, and what follows. */
+/** Reads headers, an empty line, and the content. */
 export function readPart(text: string): Part {
   const headers = new Map<string, string>();
   for (let at = 0; at < text.length; ) {
@@ -71,7 +73,7 @@ function endOfLine(text: string, at: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The end of the line before a delimiter belongs to the delimiter. */
+/** The line end before a delimiter belongs to the delimiter. */
 function contentEnd(text: string, at: number): number {
   const withoutLf = text[at - 1] === "\n" ? at - 1 : at;
   return text[withoutLf - 1] === "\r" ? withoutLf - 1 : withoutLf;

@@ -2,8 +2,8 @@ import { Fault } from "../../base/fault.ts";
 import type { Query } from "./http/exchange.ts";
 
 /**
- * The operation that a method and a query ask for, of those at one level: routes are spelled
- * "METHOD comp", for an account with `restype` behind it. HEAD asks for what GET would answer.
+ * Returns the operation for a method and a query at one level (account, container, …). Routes are
+ * written as "METHOD comp", at the account level as "METHOD comp restype". HEAD falls back to GET.
  */
 export function operationAt<Name extends string>(
   routes: Readonly<Record<string, Name>>,

@@ -3,7 +3,7 @@ import { markerOf, writeMarker } from "./marker.ts";
 import { invalidQuery, numberFromQuery } from "./request-query.ts";
 import { element } from "./xml/write-xml.ts";
 
-/** Lists of ranges go on at an offset, which is what their markers hold. */
+/** Paging of range lists. Their markers hold an offset. */
 
 export function offsetMarkerOf(query: Query): number | null {
   const marker = markerOf(query, ["o"]);
@@ -17,7 +17,7 @@ export function nextOffsetElement(next: number | null): string {
   return element("NextMarker", marker);
 }
 
-/** How many ranges one page holds at most, if the service gives up to `max`. */
+/** Returns the page size: what the client asks for, at most `max`. */
 export function rangesMaxOf(query: Query, max: number): number {
   const asked = numberFromQuery(query, "maxresults", 1, Number.MAX_SAFE_INTEGER);
   return Math.min(asked ?? max, max);

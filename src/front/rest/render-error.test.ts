@@ -50,7 +50,7 @@ test("an XML error has code, message with request id and time, and an element pe
   );
 });
 
-test("a table error is an odata.error, a Data Lake error an error", () => {
+test("a table error is an odata.error, a Data Lake error is an error", () => {
   const table = renderTableError(WRONG_HEADER, asked("PUT"));
   assert.deepEqual(JSON.parse(table.body as string), {
     "odata.error": {
@@ -64,7 +64,7 @@ test("a table error is an odata.error, a Data Lake error an error", () => {
   });
 });
 
-test("the answer to a HEAD, and a 304, have a code but no body", () => {
+test("a response to HEAD and a 304 have an error code but no body", () => {
   const head = renderXmlError(new Fault("BlobNotFound"), asked("HEAD"));
   assert.deepEqual(head, {
     status: 404,
@@ -79,14 +79,14 @@ test("the answer to a HEAD, and a 304, have a code but no body", () => {
   });
 });
 
-test("details that are headers are sent as such and not repeated in the body", () => {
+test("details that are headers are sent as headers and not repeated in the body", () => {
   const fault = new Fault("InvalidRange", { "Content-Range": "bytes */10" });
   const { headers, body } = renderXmlError(fault, asked("GET"));
   assert.deepEqual(headers.slice(0, 2), ["Content-Range", "bytes */10"]);
   assert.doesNotMatch(body as string, /Content-Range/);
 });
 
-test("every 401, and nothing else, carries the challenge", () => {
+test("exactly the 401 responses carry the challenge", () => {
   const challenge = "Bearer authorization_uri=https://login/x";
   const options = { challenge: () => challenge };
   for (const code of ["NoAuthenticationInformation", "InvalidBearerToken"] as const) {
@@ -98,7 +98,7 @@ test("every 401, and nothing else, carries the challenge", () => {
   assert.ok(!other.headers.includes("WWW-Authenticate"));
 });
 
-test("who finds the server busy is told when to come back", () => {
+test("a busy server says when to retry", () => {
   const { status, headers } = renderXmlError(new Fault("ServerBusy"), asked("HEAD"));
   assert.deepEqual([status, headers.slice(-2)], [503, ["Retry-After", "1"]]);
 });

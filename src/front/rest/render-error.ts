@@ -5,11 +5,11 @@ import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 
 export interface ErrorOptions {
-  /** `WWW-Authenticate` of every 401: how to get a token. */
+  /** Makes the `WWW-Authenticate` header of a 401, which says how to get a token. */
   readonly challenge?: (request: RestRequest) => string;
-  /** Which of the operations of a batch was refused; the message begins with it. */
+  /** The index of the refused operation in a batch; the message begins with it. */
   readonly index?: number;
-  /** Messages that are other than usual. */
+  /** Messages that replace the usual ones. */
   readonly messages?: typeof FILE_MESSAGES;
 }
 
@@ -21,7 +21,7 @@ export function renderFileError(
   return renderXmlError(fault, request, { ...options, messages: FILE_MESSAGES });
 }
 
-/** Blob and Queue. */
+/** Renders an error of Blob or Queue. */
 export function renderXmlError(
   fault: Fault,
   request: RestRequest,
@@ -34,7 +34,7 @@ export function renderXmlError(
   });
 }
 
-/** Table. */
+/** Renders an error of Table. */
 export function renderTableError(
   fault: Fault,
   request: RestRequest,
@@ -47,7 +47,7 @@ export function renderTableError(
   });
 }
 
-/** The Data Lake endpoint. */
+/** Renders an error of the Data Lake endpoint. */
 export function renderDfsError(
   fault: Fault,
   request: RestRequest,
@@ -59,15 +59,15 @@ export function renderDfsError(
   );
 }
 
-/** What is busy now is free again, or restarted, soon. */
+/** Short, since overload and restarts pass quickly. */
 const RETRY_AFTER_SECONDS = "1";
 
 type Details = readonly (readonly [name: string, value: string])[];
 
-/** Details that are headers: a 304 repeats the ETag, a 416 says how much there is. */
+/** Details sent as headers only: a 304 repeats the ETag, a 416 gives the size. */
 const HEADER_DETAILS = new Set(["ETag", "Last-Modified", "Content-Range"]);
 
-/** Details that are headers as well. */
+/** Details sent as headers and in the body. */
 const ALSO_HEADERS: ReadonlyMap<string, string> = new Map([
   ["CopySourceStatusCode", "x-ms-copy-source-status-code"],
   ["CopySourceErrorCode", "x-ms-copy-source-error-code"],
@@ -78,7 +78,7 @@ function answer(
   request: RestRequest,
   { challenge, index, messages }: ErrorOptions,
   contentType: string,
-  spell: (code: string, message: string, details: Details) => string,
+  renderBody: (code: string, message: string, details: Details) => string,
 ): RestResponse {
   const { status, code, message } = REST_FAULTS[fault.code];
   const entries = Object.entries(fault.detail);
@@ -99,10 +99,10 @@ function answer(
   const sentence = fault.sentence ?? messages?.[fault.code] ?? message;
   const text = `${prefix}${sentence}\nRequestId:${request.id}\nTime:${time}`;
   const details = entries.filter(([name]) => !HEADER_DETAILS.has(name));
-  return { status, headers, body: spell(code, text, details) };
+  return { status, headers, body: renderBody(code, text, details) };
 }
 
-/** JSON errors have no fields of their own for what XML errors put into elements. */
+/** Appends the details to the message, as JSON errors have no fields for them. */
 function withDetails(message: string, details: Details): string {
   return message + details.map(([name, value]) => `\n${name}:${value}`).join("");
 }

@@ -8,7 +8,7 @@ import { parseHttpDate } from "../../base/time-text.ts";
 import type { Conditions } from "../../rules/conditions.ts";
 import type { RequestHeaders } from "./http/exchange.ts";
 
-/** Headers that several services share, from text to values. What is malformed is refused by name. */
+/** Parses headers that several services share. A malformed header is refused by name. */
 
 export function requireHeader(headers: RequestHeaders, name: string): string {
   const value = headers.get(name);
@@ -26,13 +26,13 @@ export function invalidHeader(name: string, value: string, reason?: string): Fau
   );
 }
 
-/** Whether `Accept` names this media type. Patterns and preferences are not looked at. */
+/** Whether `Accept` names this media type. Wildcards and quality values are ignored. */
 export function acceptsType(headers: RequestHeaders, type: string): boolean {
   const types = headers.get("accept")?.toLowerCase().split(",") ?? [];
   return types.some((one) => one.split(";", 1)[0]?.trim() === type);
 }
 
-/** The four standard conditions, by these names or by others with a prefix (`x-ms-source-`). */
+/** Reads the four standard conditions, optionally with a prefix (`x-ms-source-`). */
 export function conditionsOf(headers: RequestHeaders, prefix = ""): Conditions {
   return {
     ifMatch: etagsOf(headers, `${prefix}if-match`),
@@ -42,7 +42,7 @@ export function conditionsOf(headers: RequestHeaders, prefix = ""): Conditions {
   };
 }
 
-/** ETags without their quotes; clients send them with and without. */
+/** Reads ETags and removes their quotes; clients send them with and without. */
 function etagsOf(headers: RequestHeaders, name: string): readonly string[] | null {
   const value = headers.get(name);
   if (value === undefined || value === "") return null;
@@ -73,7 +73,7 @@ export function leaseIdOf(headers: RequestHeaders, name = "x-ms-lease-id"): stri
 const METADATA_PREFIX = "x-ms-meta-";
 const METADATA_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
-/** Metadata keeps the case of its names; two that differ only in case are one too many. */
+/** Reads metadata. Names keep their case; two names that differ only in case are refused. */
 export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, string][] {
   const found: [string, string][] = [];
   const names = new Set<string>();
@@ -99,17 +99,17 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
 // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes above ASCII are what is looked for
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-/** Whether the bytes of a header, of which each came as a character, are UTF-8. */
+/** Whether a header's bytes, each received as one Latin-1 character, are UTF-8. */
 function isText(value: string): boolean {
   return !NOT_ASCII.test(value) || isUtf8(Buffer.from(value, "latin1"));
 }
 
-/** `Content-MD5` and `x-ms-content-crc64` of a body; one of them at most. */
+/** Reads `Content-MD5` and `x-ms-content-crc64`; a request may send one of them. */
 export function digestsOf(headers: RequestHeaders): { md5: Bytes | null; crc64: Bytes | null } {
   return digestsNamed(headers, "content-md5", "x-ms-content-crc64");
 }
 
-/** The same of what is read from a source. */
+/** Reads the digests that a copy source must have. */
 export function sourceDigestsOf(headers: RequestHeaders): {
   md5: Bytes | null;
   crc64: Bytes | null;
@@ -128,7 +128,7 @@ function digestsNamed(
   return { md5, crc64 };
 }
 
-/** An MD5 that is compared with another one. */
+/** Reads an MD5 that is compared with another. */
 export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
   const md5 = storedMd5Of(headers, name);
   if (md5 === null || md5.length === MD5_BYTES) return md5;
@@ -137,12 +137,12 @@ export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
 
 const MD5_BYTES = 16;
 
-/** An MD5 that is stored and given back: the service takes bytes of any length for one. */
+/** Reads an MD5 that is stored and returned: the service accepts any length. */
 export function storedMd5Of(headers: RequestHeaders, name: string): Bytes | null {
   return base64Of(headers, name, "InvalidMd5");
 }
 
-/** Bytes of any length: a CRC-64 of a wrong length is one that does not match. */
+/** Reads a CRC-64 of any length: one of a wrong length does not match. */
 export function crc64Of(headers: RequestHeaders, name: string): Bytes | null {
   return base64Of(headers, name, "InvalidCrc64");
 }
@@ -159,7 +159,7 @@ function base64Of(
   throw new Fault(code, { HeaderName: name, HeaderValue: value });
 }
 
-/** A header that is a whole number within bounds; null if it is not sent. */
+/** Reads an integer within bounds; null if the header is not sent. */
 export function numberOf(
   headers: RequestHeaders,
   name: string,
@@ -173,7 +173,7 @@ export function numberOf(
   return number;
 }
 
-/** `true` or `false`, which is also what silence means. */
+/** Reads a flag, which is false if the header is not sent. */
 export function flagOf(headers: RequestHeaders, name: string): boolean {
   const value = headers.get(name);
   if (value === undefined || value === "") return false;
@@ -182,16 +182,16 @@ export function flagOf(headers: RequestHeaders, name: string): boolean {
   return lower === "true";
 }
 
-/** For what takes over the metadata of something else. */
-export function refuseMetadata(headers: RequestHeaders): void {
-  refuseHeaders(
+/** Refuses metadata on a request that takes over the metadata of something else. */
+export function requireNoMetadata(headers: RequestHeaders): void {
+  requireNoHeaders(
     headers,
     metadataOf(headers).map(([name]) => METADATA_PREFIX + name.toLowerCase()),
   );
 }
 
-/** What we do not do is refused by name, never accepted and ignored. */
-export function refuseHeaders(headers: RequestHeaders, names: readonly string[]): void {
+/** Refuses unsupported headers by name, so that none is accepted and ignored. */
+export function requireNoHeaders(headers: RequestHeaders, names: readonly string[]): void {
   for (const name of names) {
     if (headers.get(name) !== undefined) {
       throw new Fault("UnsupportedHeader", {

@@ -2,7 +2,7 @@ import { Fault } from "../../base/fault.ts";
 import { BLOB_NAME_CHARS_MAX, LIST_RESULTS_MAX } from "../../base/limits.ts";
 import type { Query } from "./http/exchange.ts";
 
-/** Query parameters that several services share, from text to values. */
+/** Parses query parameters that several services share. */
 
 export function invalidQuery(name: string, value: string, reason?: string): Fault {
   const detail = { QueryParameterName: name, QueryParameterValue: value };
@@ -21,7 +21,9 @@ function outOfRange(name: string, value: string, min: number, max: number): Faul
   });
 }
 
-/** How many results a list may have: what is asked for, but never more than the service's most. */
+/**
+ * Returns how many results a list may have: what the client asks for, up to the service's maximum.
+ */
 export function resultsMaxOf(query: Query): number {
   const value = query.get("maxresults");
   if (value === undefined || value === "") return LIST_RESULTS_MAX;
@@ -31,7 +33,7 @@ export function resultsMaxOf(query: Query): number {
   return Math.min(asked, LIST_RESULTS_MAX);
 }
 
-/** A whole number within bounds; null if it is not sent. */
+/** Reads an integer within bounds; null if the parameter is not sent. */
 export function numberFromQuery(
   query: Query,
   name: string,
@@ -54,7 +56,7 @@ export function requireFromQuery(query: Query, name: string): string {
   return value;
 }
 
-/** The words of `include`, of which each must be known. */
+/** Reads the words of `include`. Unknown words are refused. */
 export function includesOf(query: Query, known: readonly string[]): ReadonlySet<string> {
   const value = query.get("include");
   if (value === undefined || value === "") return new Set();
@@ -67,7 +69,7 @@ export function includesOf(query: Query, known: readonly string[]): ReadonlySet<
   return new Set(words);
 }
 
-/** A name or the beginning of one; "" if it is not sent. */
+/** Reads a name or a prefix; "" if it is not sent. */
 export function nameFromQuery(query: Query, name: string): string {
   const value = query.get(name) ?? "";
   if (value.length > BLOB_NAME_CHARS_MAX) {
@@ -78,15 +80,15 @@ export function nameFromQuery(query: Query, name: string): string {
 
 const TIMEOUT = /^\d{1,9}$/;
 
-/** What is no number of seconds is refused, even where nothing runs long enough to need it. */
-export function refuseByTimeout(query: Query): void {
+/** Refuses a malformed timeout, even where no operation runs long enough to use it. */
+export function requireValidTimeout(query: Query): void {
   const value = query.get("timeout");
   if (value !== undefined && value !== "" && !TIMEOUT.test(value)) {
     throw invalidQuery("timeout", value, "It is a number of seconds.");
   }
 }
 
-/** How long the client wants to wait at most; null if it does not say. */
+/** Returns the client's timeout; null if it is not sent. */
 export function timeoutMsOf(query: Query): number | null {
   const value = query.get("timeout");
   return value === undefined || value === "" ? null : Number(value) * 1_000;

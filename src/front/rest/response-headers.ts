@@ -5,7 +5,7 @@ import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
 import type { StoredCopy } from "../../service/shared/copy-field.ts";
 
-/** Headers that several services share, from values to text: names and values in turn. */
+/** Formats response headers that several services share, as alternating names and values. */
 
 export const XML_CONTENT = ["Content-Type", "application/xml"];
 
@@ -30,7 +30,7 @@ export function digestHeaders(digests: { md5: Bytes | null; crc64: Bytes | null 
   return headers;
 }
 
-/** Of the last copy to a blob or file. */
+/** Formats the headers about the last copy to a blob or file. */
 export function copyHeaders(copy: StoredCopy): string[] {
   const { id, source, status, bytesDone, bytesTotal, completedMs, description } = copy;
   const headers = ["x-ms-copy-id", id, "x-ms-copy-source", source, "x-ms-copy-status", status];

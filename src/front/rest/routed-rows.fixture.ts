@@ -1,4 +1,7 @@
-/** What is asked for by method, level and query alone: an operation and how it is asked for. */
+/**
+ * Lists the operations that a route table finds by method, level and query, with the request for
+ * each.
+ */
 export function routedRows<Name extends string>(
   levels: Readonly<Record<string, Readonly<Record<string, Name>>>>,
 ): { readonly operation: Name; readonly request: string }[] {

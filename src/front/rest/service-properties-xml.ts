@@ -9,15 +9,15 @@ import {
   flagOf,
   invalidNode,
   numberIn,
-  refuseOtherChildren,
   requireFlag,
+  requireOnlyChildren,
   requireText,
   textOf,
 } from "./xml-nodes.ts";
 
-/** The properties that every service has, as `StorageServiceProperties` spells them. */
+/** The properties that every service has, as XML elements of `StorageServiceProperties`. */
 
-/** Elements that came with version 2013-08-15. */
+/** Elements introduced in version 2013-08-15. */
 export const SERVICE_PROPERTY_FIELDS = [
   "StorageServiceProperties/MinuteMetrics",
   "StorageServiceProperties/Cors",
@@ -27,7 +27,7 @@ export const SERVICE_PROPERTIES_BYTES_MAX = 64 * KIB;
 const MAX_AGE_SECONDS_MAX = 2 ** 31 - 1;
 const VERSION_CHARS_MAX = 10;
 
-/** What a client wants changed: only the elements that are there. */
+/** Reads the properties that a client changes: those whose elements are sent. */
 export function servicePropertiesOf(root: XmlElement): Partial<ServiceProperties> {
   const logging = childOf(root, "Logging");
   const hourMetrics = childOf(root, "HourMetrics");
@@ -57,7 +57,7 @@ export function servicePropertiesXml(properties: ServiceProperties): string {
 }
 
 function loggingOf(found: XmlElement): Logging {
-  refuseOtherChildren(found, ["Version", "Read", "Write", "Delete", "RetentionPolicy"]);
+  requireOnlyChildren(found, ["Version", "Read", "Write", "Delete", "RetentionPolicy"]);
   return {
     version: versionOf(found),
     read: requireFlag(found, "Read"),
@@ -68,7 +68,7 @@ function loggingOf(found: XmlElement): Logging {
 }
 
 function metricsOf(found: XmlElement): Metrics {
-  refuseOtherChildren(found, ["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"]);
+  requireOnlyChildren(found, ["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"]);
   return {
     version: versionOf(found),
     enabled: requireFlag(found, "Enabled"),
@@ -77,7 +77,7 @@ function metricsOf(found: XmlElement): Metrics {
   };
 }
 
-/** Of the analytics; there has never been another than 1.0 and 2.0. */
+/** Reads the analytics version. Only 1.0 and 2.0 exist. */
 function versionOf(parent: XmlElement): string {
   const version = textOf(parent, "Version") ?? "1.0";
   if (version.length > VERSION_CHARS_MAX) throw invalidNode("Version", version);
@@ -87,13 +87,13 @@ function versionOf(parent: XmlElement): string {
 function retentionDaysOf(parent: XmlElement): number | null {
   const policy = childOf(parent, "RetentionPolicy");
   if (policy === null) return null;
-  refuseOtherChildren(policy, ["Enabled", "Days"]);
+  requireOnlyChildren(policy, ["Enabled", "Days"]);
   if (!requireFlag(policy, "Enabled")) return null;
   return numberIn(policy, "Days", 1, RETENTION_DAYS_MAX);
 }
 
 function corsOf(found: XmlElement): CorsRule[] {
-  refuseOtherChildren(found, ["CorsRule"]);
+  requireOnlyChildren(found, ["CorsRule"]);
   return found.children.map(corsRuleOf);
 }
 
@@ -106,7 +106,7 @@ const CORS_ELEMENTS = [
 ];
 
 function corsRuleOf(rule: XmlElement): CorsRule {
-  refuseOtherChildren(rule, CORS_ELEMENTS);
+  requireOnlyChildren(rule, CORS_ELEMENTS);
   return {
     allowedOrigins: wordsOf(requireText(rule, "AllowedOrigins")),
     allowedMethods: wordsOf(requireText(rule, "AllowedMethods")),

@@ -23,23 +23,23 @@ import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
-import { refuseOtherChildren, requireRoot } from "./xml-nodes.ts";
+import { requireOnlyChildren, requireRoot } from "./xml-nodes.ts";
 
-/** What is asked of a service as a whole: every service has it, and answers alike. */
+/** Operations on a service as a whole. Every service answers them in the same way. */
 
 const SECONDARY_ONLY = "Ask the secondary endpoint: add -secondary to the account's name.";
 const SHARED_ELEMENTS = ["Logging", "HourMetrics", "MinuteMetrics", "Cors"];
 
-/** Elements that one service has beside the shared ones. */
+/** Elements that one service has besides the shared ones. */
 export interface OwnElements {
   readonly names: readonly string[];
-  /** What they change. Throws for what it does not take. */
+  /** Returns the changes that the elements ask for. Throws if one is not supported. */
   changes(root: XmlElement): Pick<SetServiceProperties, "deleteRetention">;
 }
 
 export const NO_OWN_ELEMENTS: OwnElements = { names: [], changes: () => ({}) };
 
-/** `ownXml` makes the service's own elements. */
+/** Get Service Properties. `ownXml` holds the service's own elements. */
 export async function answerServiceProperties(
   context: AccountContext,
   asked: ServiceAsked,
@@ -62,15 +62,15 @@ export async function takeServiceProperties(
 ): Promise<RestResponse> {
   const body = await readXmlBody(request, SERVICE_PROPERTIES_BYTES_MAX);
   const root = requireRoot(body, "StorageServiceProperties");
-  refuseOtherChildren(root, [...SHARED_ELEMENTS, ...own.names]);
+  requireOnlyChildren(root, [...SHARED_ELEMENTS, ...own.names]);
   const changes = servicePropertiesOf(root);
-  // The logs of all services belong into one container.
+  // All services log into the same container.
   const onLogging = (tx: Transaction) => createLogsContainer(tx, asked.at.account);
   await setServiceProperties(context, { ...asked, changes, ...own.changes(root), onLogging });
   return { status: 202, headers: [], body: null };
 }
 
-/** The statistics are those of the secondary endpoint, and the primary one refuses to give them. */
+/** Get Service Stats. The service offers it on the secondary endpoint only. */
 export async function answerServiceStats(
   context: AccountContext,
   asked: ServiceAsked,

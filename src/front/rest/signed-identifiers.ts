@@ -10,7 +10,7 @@ import { readXmlBody } from "./xml-body.ts";
 import {
   childOf,
   invalidNode,
-  refuseOtherChildren,
+  requireOnlyChildren,
   requireRoot,
   requireText,
   textOf,
@@ -18,12 +18,12 @@ import {
 
 const BODY_BYTES_MAX = 64 * KIB;
 
-/** The stored policies in the body of Set ACL; an empty body means none. */
+/** Reads the stored access policies from the body of Set ACL; an empty body means none. */
 export async function readSignedIdentifiers(request: RestRequest): Promise<StoredPolicy[]> {
   const body = await readXmlBody(request, BODY_BYTES_MAX);
   if (body === null) return [];
   const root = requireRoot(body, "SignedIdentifiers");
-  refuseOtherChildren(root, ["SignedIdentifier"]);
+  requireOnlyChildren(root, ["SignedIdentifier"]);
   return root.children.map(policyOf);
 }
 
@@ -42,11 +42,11 @@ export function signedIdentifiersXml(policies: readonly StoredPolicy[]): string 
 }
 
 function policyOf(identifier: XmlElement): StoredPolicy {
-  refuseOtherChildren(identifier, ["Id", "AccessPolicy"]);
+  requireOnlyChildren(identifier, ["Id", "AccessPolicy"]);
   const id = requireText(identifier, "Id");
   const terms = childOf(identifier, "AccessPolicy");
   if (terms === null) return { id, startMs: null, expiryMs: null, letters: null };
-  refuseOtherChildren(terms, ["Start", "Expiry", "Permission"]);
+  requireOnlyChildren(terms, ["Start", "Expiry", "Permission"]);
   return {
     id,
     startMs: timeOf(terms, "Start"),

@@ -11,7 +11,7 @@ import {
   type AuthOptions,
   authenticate,
   isSasOf,
-  refuseUnknownAccount,
+  requireKnownAccount,
 } from "./auth/authenticate.ts";
 import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
@@ -23,41 +23,44 @@ import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import { addedNames } from "./http/answer-head.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import type { ErrorOptions } from "./render-error.ts";
-import { refuseByTimeout } from "./request-query.ts";
+import { requireValidTimeout } from "./request-query.ts";
 
-/** A request, and what routing, authentication and version made of it. */
+/** A routed and authenticated request. */
 export interface StorageCall<Route> {
   readonly route: Route;
   readonly request: RestRequest;
   readonly account: string;
   readonly access: Access;
-  /** `x-ms-version` of the request, or the newest we know. */
+  /** `x-ms-version` of the request, or the newest version we support. */
   readonly version: string;
-  /** What is left out of the answer, as clients of this version do not know it; null for nothing. */
+  /** Fields to leave out of the response because this version does not have them; null for none. */
   readonly hidden: HiddenFields | null;
-  /** Whether the client reached the account by its secondary name. */
+  /** Whether the client used the account's secondary name. */
   readonly isSecondary: boolean;
-  /** The URL of the account as the client reached it, with a slash at its end. */
+  /** The account's URL as the client reached it, ending with a slash. */
   readonly endpoint: string;
-  /** Response headers that a SAS replaces on reads (`rscc`, `rsct`, …): names and values in turn. */
+  /**
+   * Response headers that a SAS replaces on reads (`rscc`, `rsct`, …), as alternating names and
+   * values.
+   */
   readonly overrides: readonly string[];
-  /** What a SAS opens of a table; null if nothing limits it. */
+  /** The part of a table that a SAS grants; null if it is not limited. */
   readonly keyRange: KeyRange | null;
   readonly inner: InnerCalls<Route>;
-  /** With what a user delegation key is made, for who comes with a bearer token. */
+  /** Makes user delegation keys; null unless the request has a bearer token. */
   readonly delegation: Delegation | null;
 }
 
-/** How the same service deals with the requests inside a request. */
+/** How a service handles the requests inside a batch. */
 export interface InnerCalls<Route> {
-  /** `account` is that of a path which begins with no account of ours; null if each names its own. */
+  /** `account` is the account of paths that name none; null if each path names its own. */
   route(
     request: RestRequest,
     account: string | null,
   ): { readonly account: string; readonly route: Route };
-  /** Authenticated by themselves. A refusal is an answer, too. */
+  /** Authenticates and answers an inner request. A refusal becomes a response, too. */
   answer(request: RestRequest, account: string | null): Promise<RestResponse>;
-  /** What its own credentials permit. */
+  /** Returns what the credentials of an inner request permit. */
   access(request: RestRequest): Promise<Access>;
 }
 
@@ -66,24 +69,24 @@ export interface Delegation {
   readonly secret: MacKey;
 }
 
-/** What routing finds, whatever the service. */
+/** The part of a route that all services have in common. */
 export interface RouteOf<Operation extends string> {
   readonly operation: Operation;
 }
 
-/** What tells one service from another: how it reads URLs, who handles what, how it spells errors. */
+/** What differs between services: how they read URLs, handle operations and render errors. */
 export interface StorageProtocol<Route extends RouteOf<string>> {
   readonly name: ServiceAddress["service"];
   readonly fields: FieldVersions<Route["operation"]>;
-  /** `path` is what follows the account, percent-encoded. */
+  /** `path` is the percent-encoded path after the account. */
   route(request: RestRequest, path: string): Route;
-  /** What is addressed, for whoever checks a SAS. */
+  /** Returns the resource that a SAS is checked against. */
   resourceOf(route: Route): Resource;
   handle(call: StorageCall<Route>): Promise<RestResponse>;
-  spell(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
+  renderError(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
 }
 
-/** A service behind a listener: finds out what is asked and by whom, and has it handled. */
+/** A service behind a listener: routes and authenticates a request, then handles it. */
 export class StorageRestService<Route extends RouteOf<string>> implements RestService {
   readonly name: string;
   readonly #protocol: StorageProtocol<Route>;
@@ -113,7 +116,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
       answer: (request, account) =>
-        this.#spelled(request, () => this.#answer(request, this.#locateInner(request, account))),
+        this.#withErrorsRendered(request, () =>
+          this.#answer(request, this.#locateInner(request, account)),
+        ),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -130,7 +135,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   }
 
   renderFault(fault: Fault, request: RestRequest): RestResponse {
-    return this.#protocol.spell(fault, request, this.#errors);
+    return this.#protocol.renderError(fault, request, this.#errors);
   }
 
   #locate(request: RestRequest): Address {
@@ -150,7 +155,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
       const resource = this.#protocol.resourceOf(this.#protocol.route(request, request.path));
       return isSasOf(request, locateIn(account, request.path), resource);
     } catch (error) {
-      // The path cannot be read like that.
+      // The path is not a path of this account.
       if (error instanceof Fault) return false;
       throw error;
     }
@@ -170,9 +175,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     return taken.then(() => this.#answerInVersion(request, address));
   }
 
-  /** What is refused before anything is read or written is thrown at once. */
+  /** Throws synchronously if the request is refused before anything is read or written. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
-    refuseUnknownAccount(request, address, this.#protocol.name, this.#auth);
+    requireKnownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
@@ -186,9 +191,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     found: Authenticated,
   ): Promise<RestResponse> {
     const { account } = address;
-    refuseAnonymousWrite(found, request.method);
-    refuseScope(found, request.method);
-    refuseByTimeout(request.query);
+    requireCredentialsToWrite(found, request.method);
+    requireNoEncryptionScope(found, request.method);
+    requireValidTimeout(request.query);
     const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
     const answer = this.#protocol.handle({
       route,
@@ -210,14 +215,14 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
   }
 
-  /** Pages see refusals too, so those are spelled here and get the same headers as any answer. */
+  /** Renders refusals here, as browser pages need the CORS headers on them, too. */
   async #answerToPage(
     request: RestRequest,
     address: Address,
     account: Account,
   ): Promise<RestResponse> {
     const { cors } = await this.#properties(account.name);
-    const response = await this.#spelled(request, () => this.#answer(request, address));
+    const response = await this.#withErrorsRendered(request, () => this.#answer(request, address));
     const { method, headers } = request;
     const names = [...response.headers.filter((_, at) => at % 2 === 0), ...addedNames(request)];
     const added = corsHeaders(cors, method, headers.get("origin"), names);
@@ -225,11 +230,14 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     return response;
   }
 
-  async #spelled(request: RestRequest, answer: () => Promise<RestResponse>): Promise<RestResponse> {
+  async #withErrorsRendered(
+    request: RestRequest,
+    answer: () => Promise<RestResponse>,
+  ): Promise<RestResponse> {
     try {
       return await answer();
     } catch (error) {
-      if (error instanceof Fault) return this.renderFault(error, request);
+      if (error instanceof Fault) return this.#protocol.renderError(error, request, this.#errors);
       throw error;
     }
   }
@@ -240,8 +248,8 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   }
 
   /**
-   * Who names no version gets the one that the account has set, or else the newest. Refusals follow
-   * it too, and so do the rules of signing.
+   * Applies the account's default version to a request without a version. Refusals and the rules of
+   * signing follow it, too.
    */
   async #takeDefaultVersion(request: RestRequest, account: Account): Promise<void> {
     const { defaultServiceVersion } = await this.#properties(account.name);
@@ -253,23 +261,23 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   }
 }
 
-/** A SAS names one, too. */
+/** Whether a request names a version. A SAS does. */
 function namesVersion({ headers, query }: RestRequest): boolean {
   return headers.get("x-ms-version") !== undefined || query.get("sig") !== undefined;
 }
 
-/** Rules for any origin show on every read; the others concern requests that name their page. */
+/** Rules for any origin apply to every read; the others apply to requests with an Origin. */
 function mayNeedCors({ method, headers }: RestRequest): boolean {
   return method === "GET" || method === "HEAD" || headers.get("origin") !== undefined;
 }
 
-/** Nobody writes without credentials, so nothing more of such a request needs to be read. */
-function refuseAnonymousWrite({ access }: Authenticated, method: string): void {
+/** Refuses early, before the rest of the request is read: anonymous clients may never write. */
+function requireCredentialsToWrite({ access }: Authenticated, method: string): void {
   if (access.kind !== "anonymous" || method === "GET" || method === "HEAD") return;
   throw new Fault(access.hides ? "ResourceNotFound" : "NoAuthenticationInformation");
 }
 
-function refuseScope({ encryptionScope }: Authenticated, method: string): void {
+function requireNoEncryptionScope({ encryptionScope }: Authenticated, method: string): void {
   if (encryptionScope === null || method === "GET" || method === "HEAD") return;
   throw new Fault("UnsupportedQueryParameter", {
     QueryParameterName: "ses",

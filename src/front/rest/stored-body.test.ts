@@ -6,7 +6,7 @@ import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
 import { incomingBody } from "./stored-body.ts";
 
-/** A request whose body nobody may touch: these refusals come from the headers alone. */
+/** A request whose body must not be read: it is refused by its headers alone. */
 function sent(headers: Record<string, string>, bodyBytes: number): RestRequest {
   const body: Body = {
     length: bodyBytes,
@@ -40,7 +40,7 @@ test("a body needs a Content-Length", () => {
   assert.throws(() => incomingBody(sent({}, 0), 10), refused("MissingContentLengthHeader"));
 });
 
-test("a body that is too large is refused with the limit", () => {
+test("a body that is too large is refused, and the refusal names the limit", () => {
   const request = sent({ "content-length": "11" }, 11);
   assert.throws(
     () => incomingBody(request, 10),
@@ -51,7 +51,7 @@ test("a body that is too large is refused with the limit", () => {
 
 const STRUCTURED = { "content-length": "99", "x-ms-structured-body": "XSM/1.0; properties=crc64" };
 
-test("of a structured body, the content counts", () => {
+test("the limit applies to the content of a structured body, not to its frames", () => {
   const length = "x-ms-structured-content-length";
   const incoming = incomingBody(sent({ ...STRUCTURED, [length]: "10" }, 99), 10);
   assert.equal(incoming.body.length, 10);
@@ -70,7 +70,7 @@ test("of a structured body, the content counts", () => {
   );
 });
 
-test("a form of body that is not known is refused", () => {
+test("an unknown body format is refused", () => {
   const headers = { ...STRUCTURED, "x-ms-structured-body": "XSM/2.0" };
   assert.throws(
     () => incomingBody(sent(headers, 99), 10),

@@ -8,26 +8,26 @@ import type { RequestHeaders, ResponseBody, RestRequest } from "./http/exchange.
 import { digestsOf, invalidHeader, numberOf } from "./request-headers.ts";
 import { decodeStructured, encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
 
-/** A body that will be stored, and the headers with which its form is confirmed. */
+/** A body to be stored, and the response headers that confirm its format. */
 export interface IncomingBody {
   readonly body: Body;
   readonly echo: readonly string[];
 }
 
-/** Refuses by the headers alone, so that a body that is too large is never read. */
+/** Checks the headers first, so that a body that is too large is never read. */
 export function incomingBody(request: RestRequest, bytesMax: number): IncomingBody {
   const { headers } = request;
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
   const form = headers.get("x-ms-structured-body");
   if (form === undefined) {
-    refuseLength(request.body.length, bytesMax);
+    requireLengthWithin(request.body.length, bytesMax);
     return { body: request.body, echo: [] };
   }
   if (form !== STRUCTURED_BODY) throw unknownForm(form);
   const name = "x-ms-structured-content-length";
   const length = numberOf(headers, name, 0, Number.MAX_SAFE_INTEGER);
   if (length === null) throw new Fault("MissingRequiredHeader", { HeaderName: name });
-  refuseLength(length, bytesMax);
+  requireLengthWithin(length, bytesMax);
   return {
     body: decodeStructured(request.body, length),
     echo: ["x-ms-structured-body", STRUCTURED_BODY],
@@ -38,12 +38,12 @@ function unknownForm(form: string): Fault {
   return invalidHeader("x-ms-structured-body", form, `It must be ${STRUCTURED_BODY}.`);
 }
 
-function refuseLength(length: number, bytesMax: number): void {
+function requireLengthWithin(length: number, bytesMax: number): void {
   if (length <= bytesMax) return;
   throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
 
-/** The form in which a client wants stored bytes; null for the bytes as they are. */
+/** Returns the format in which the client wants stored bytes; null for plain bytes. */
 export function structuredFormOf(headers: RequestHeaders): string | null {
   const form = headers.get("x-ms-structured-body");
   if (form === undefined) return null;
@@ -51,7 +51,7 @@ export function structuredFormOf(headers: RequestHeaders): string | null {
   return form;
 }
 
-/** Stored bytes on their way out, and the headers that tell their form. */
+/** Makes a response body from stored bytes, with the headers that name its format. */
 export function sentBody(
   reading: Reading,
   form: string | null,
@@ -61,15 +61,15 @@ export function sentBody(
     return { body: encodeStructured(reading), headers: ["x-ms-structured-body", form, ...length] };
   }
   if (reading.whole === null) return { body: reading, headers: [] };
-  // What is at hand goes out in one piece.
+  // Bytes already in memory are sent whole.
   reading.close();
   return { body: reading.whole, headers: [] };
 }
 
 const OF_NOTHING = { md5: createHash("md5").digest(), crc64: crc64(NO_BYTES) };
 
-/** Where something is created without bytes, or cleared. A digest must be that of no bytes, then. */
-export function refuseBody({ body, headers }: RestRequest): void {
+/** For requests that create something empty, or clear it. Digests must be those of no bytes. */
+export function requireNoBody({ body, headers }: RestRequest): void {
   const { length } = body;
   if (length > 0) {
     throw invalidHeader("Content-Length", String(length), "There must be no body here.");

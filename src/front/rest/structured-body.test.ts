@@ -19,7 +19,7 @@ const ONE_SEGMENT = Buffer.from(
   "hex",
 );
 
-/** The same in two segments, "1234" and "56789". */
+/** "123456789" in two segments, "1234" and "56789". */
 const TWO_SEGMENTS = Buffer.from(
   [
     "01 4200000000000000 0100 0200", // length 66, two segments
@@ -32,7 +32,7 @@ const TWO_SEGMENTS = Buffer.from(
   "hex",
 );
 
-/** A body that comes in parts of this size. */
+/** A body that arrives in parts of this size. */
 function inParts(bytes: Bytes, partBytes: number): Body {
   return {
     length: bytes.length,
@@ -75,7 +75,7 @@ function refused(code: string): (error: unknown) => boolean {
   return (error) => error instanceof Fault && error.code === code;
 }
 
-test("a body is decoded wherever the network cuts it", async () => {
+test("a body is decoded however the network splits it", async () => {
   for (const framed of [ONE_SEGMENT, TWO_SEGMENTS]) {
     for (let partBytes = 1; partBytes <= framed.length; partBytes++) {
       assert.equal(await decoded(framed, 9, partBytes), "123456789");
@@ -83,7 +83,7 @@ test("a body is decoded wherever the network cuts it", async () => {
   }
 });
 
-test("a body is encoded byte for byte as clients expect it", async () => {
+test("a body is encoded byte for byte as clients expect", async () => {
   for (const partBytes of [1, 4, 9]) {
     const { bytes, length } = await encoded(Buffer.from("123456789"), partBytes);
     assert.equal(bytes.toString("hex"), ONE_SEGMENT.toString("hex"));
@@ -91,7 +91,7 @@ test("a body is encoded byte for byte as clients expect it", async () => {
   }
 });
 
-test("an empty body has one empty segment, and may come with none", async () => {
+test("an empty body is encoded as one empty segment, and decoded from none, too", async () => {
   const { bytes } = await encoded(Buffer.alloc(0), 1);
   const one =
     "01 2700000000000000 0100 0100 0100 0000000000000000 0000000000000000 0000000000000000";
@@ -101,7 +101,7 @@ test("an empty body has one empty segment, and may come with none", async () => 
   assert.equal(await decoded(Buffer.from(none, "hex"), 0), "");
 });
 
-test("segments have 4 MiB, and the last one what is left", async () => {
+test("segments have 4 MiB, and the last one has the rest", async () => {
   const content = Buffer.alloc(9 * MIB, "lazuli");
   const { bytes, length } = await encoded(content, 100_000);
   assert.equal(bytes.length, length);
@@ -122,7 +122,7 @@ test("a single flipped bit is always refused", async () => {
   );
 });
 
-test("spoilt bytes and spoilt checksums do not match", async () => {
+test("damaged bytes and damaged checksums do not match", async () => {
   const inContent = Buffer.from(ONE_SEGMENT);
   inContent[25] = 0x30;
   await assert.rejects(decoded(inContent, 9), refused("Crc64Mismatch"));
@@ -131,7 +131,7 @@ test("spoilt bytes and spoilt checksums do not match", async () => {
   await assert.rejects(decoded(inLastChecksum, 9), refused("Crc64Mismatch"));
 });
 
-test("frames that are cut short, too long or of another length are refused", async () => {
+test("frames that are truncated, too long or of another length are refused", async () => {
   for (let length = 0; length < ONE_SEGMENT.length; length++) {
     await assert.rejects(decoded(ONE_SEGMENT.subarray(0, length), 9), refused("InvalidInput"));
   }
@@ -143,7 +143,7 @@ test("frames that are cut short, too long or of another length are refused", asy
   await assert.rejects(decoded(ONE_SEGMENT, 10), refused("InvalidInput"));
 });
 
-test("whatever is encoded is decoded again", async () => {
+test("any content round-trips", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 300 }),

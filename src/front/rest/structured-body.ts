@@ -6,9 +6,9 @@ import { Crc64 } from "../../machine/crc64.ts";
 import type { ResponseStream } from "./http/exchange.ts";
 
 /**
- * Bodies in frames with checksums, so that what the network spoils is noticed. Little-endian:
- * header (version u8, length of all u64, flags u16, number of segments u16), segments (number u16
- * from 1, length u64, bytes, their CRC-64), CRC-64 of all bytes.
+ * Bodies in frames with checksums, which detect damage on the network. Little-endian: header
+ * (version u8, total length u64, flags u16, number of segments u16), segments (number u16 from 1,
+ * length u64, bytes, their CRC-64), CRC-64 of all bytes.
  */
 export const STRUCTURED_BODY = "XSM/1.0; properties=crc64";
 
@@ -20,7 +20,9 @@ const CRC64_BYTES = 8;
 const SEGMENT_BYTES = 4 * MIB;
 const SEGMENTS_MAX = 0xffff;
 
-/** The content of a framed body, checked on its way. `length` is what the client says it has. */
+/**
+ * Decodes a framed body and checks its checksums. `length` is the client's length of the content.
+ */
 export function decodeStructured(framed: Body, length: number): Body {
   return {
     length,
@@ -37,14 +39,14 @@ type Field = "header" | "segment header" | "segment checksum" | "checksum";
 
 class Decoder {
   readonly #framedLength: number;
-  /** Bytes of content that are still to come, in this segment and in all. */
+  /** Remaining bytes of content, in this segment and in total. */
   #leftInSegment = 0;
   #left: number;
   #segment = 0;
   #segments = 0;
   #segmentCrc = new Crc64();
   readonly #crc = new Crc64();
-  /** The field that is being filled; null among the bytes of a segment, and behind the end. */
+  /** The field being filled; null within the bytes of a segment and after the end. */
   #field: Field | null = "header";
   #fieldBytes: Bytes = Buffer.alloc(HEADER_BYTES);
   #filled = 0;
@@ -83,7 +85,7 @@ class Decoder {
     this.#filled = 0;
   }
 
-  /** Copies what belongs to the current field, and reads the field once it is whole. */
+  /** Copies bytes into the current field, and reads the field once it is complete. */
   #fill(part: Bytes, at: number): number {
     const copied = part.copy(this.#fieldBytes, this.#filled, at);
     this.#filled += copied;
@@ -101,13 +103,13 @@ class Decoder {
         this.#readSegmentHeader(bytes);
         break;
       case "segment checksum":
-        refuseChecksum(bytes, this.#segmentCrc);
+        requireChecksum(bytes, this.#segmentCrc);
         this.#segmentCrc = new Crc64();
         this.#nextSegment();
         break;
       case "checksum":
         if (this.#left > 0) throw badFrames("They hold less than x-ms-structured-content-length.");
-        refuseChecksum(bytes, this.#crc);
+        requireChecksum(bytes, this.#crc);
         this.#field = null;
     }
   }
@@ -140,7 +142,7 @@ class Decoder {
   }
 }
 
-function refuseChecksum(sent: Bytes, computed: Crc64): void {
+function requireChecksum(sent: Bytes, computed: Crc64): void {
   const crc64 = computed.digest();
   if (crc64.equals(sent)) return;
   throw new Fault("Crc64Mismatch", {
@@ -153,9 +155,9 @@ function badFrames(reason: string): Fault {
   return new Fault("InvalidInput", { Reason: `The frames of the structured body: ${reason}` });
 }
 
-/** A response in frames. Closing it closes the content. */
+/** Encodes a response in frames. Closing it closes the content. */
 export function encodeStructured(content: ResponseStream): ResponseStream {
-  // Clients expect at least one segment, if only an empty one, and count them in 16 bits.
+  // Clients expect at least one segment, even if it is empty, and count segments in 16 bits.
   const segmentBytes = Math.max(SEGMENT_BYTES, Math.ceil(content.length / SEGMENTS_MAX));
   const segments = Math.max(1, Math.ceil(content.length / segmentBytes));
   const overhead = HEADER_BYTES + segments * (SEGMENT_HEADER_BYTES + CRC64_BYTES) + CRC64_BYTES;
@@ -171,7 +173,7 @@ class Frames implements ResponseStream {
   #segment = 1;
   #left: number;
   #leftInSegment: number;
-  /** What is sent before the next bytes of the content; null at the end. */
+  /** The frames to send before the next bytes of content; null at the end. */
   #before: Bytes[] | null;
 
   constructor(content: ResponseStream, length: number, segments: number, segmentBytes: number) {

@@ -13,15 +13,15 @@ import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
-import { invalidNode, refuseOtherChildren, requireRoot, requireText, textOf } from "./xml-nodes.ts";
+import { invalidNode, requireOnlyChildren, requireRoot, requireText, textOf } from "./xml-nodes.ts";
 
 const BODY_BYTES_MAX = 4 * KIB;
 
 type KeyCall = Pick<StorageCall<unknown>, "access" | "delegation" | "request" | "version">;
 
 /**
- * Get User Delegation Key of the service that has this letter. The key is not stored: it is a
- * function of its terms, so nothing below the front takes part.
+ * Get User Delegation Key, for the service with this letter. The key is not stored: it is derived
+ * from its terms, so nothing below the front takes part.
  */
 export async function answerUserDelegationKey(
   call: KeyCall,
@@ -56,13 +56,13 @@ interface KeyTerms {
   readonly delegatedTenantId: string;
 }
 
-/** Since then a key can be made for the users of a tenant. */
+/** Since this version, a key can be made for the users of a tenant. */
 const DELEGATES_SINCE = "2025-07-05";
 
 async function readTerms(request: RestRequest): Promise<KeyTerms> {
   const root = requireRoot(await readXmlBody(request, BODY_BYTES_MAX), "KeyInfo");
   const delegates = request.version >= DELEGATES_SINCE;
-  refuseOtherChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
+  requireOnlyChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
   const startMs = timeOf(root, "Start");
   const expiryMs = timeOf(root, "Expiry");
   refuse(judgeUserDelegationKey(startMs, expiryMs, request.receivedMs));
@@ -72,7 +72,7 @@ async function readTerms(request: RestRequest): Promise<KeyTerms> {
 const DELEGATED_TENANT = "DelegatedUserTid";
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** "" if it names none. */
+/** Returns the delegated tenant; "" if none is named. */
 function tenantOf(root: XmlElement): string {
   const text = textOf(root, DELEGATED_TENANT);
   if (text === null || text === "") return "";

@@ -7,7 +7,7 @@ import { crc64 } from "../../machine/crc64.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { digestsOfWhole } from "./xml-body.ts";
 
-test("digests of a long body are computed piece by piece, and others run in between", async () => {
+test("digests of a long body are computed in slices, between which other work runs", async () => {
   const bytes = someBytes(3 * MIB, 1);
   const slices = await slicesDuring(async () => {
     const found = await digestsOfWhole(bytes, { md5: true, crc64: true });

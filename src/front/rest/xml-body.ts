@@ -8,10 +8,10 @@ import { readWholeBody } from "./http/whole-body.ts";
 import { digestsOf } from "./request-headers.ts";
 import { type ParseOptions, parseXml, parseXmlInSteps, type XmlElement } from "./xml/parse-xml.ts";
 
-/** A digest takes far less time for a byte than other work. */
+/** Larger than for other work, as digests are fast. */
 const DIGESTED_BYTES = 8 * PIECE_BYTES;
 
-/** A body that is a document; null if it is empty. Its digests are checked where they are sent. */
+/** Reads a body that is an XML document; null if it is empty. Checks the digests that are sent. */
 export async function readXmlBody(
   request: RestRequest,
   bytesMax: number,
@@ -30,7 +30,7 @@ export async function readXmlBody(
     : inSlices(parseXmlInSteps(bytes, options));
 }
 
-/** Those that are asked for, of a body that was read as a whole. */
+/** Computes the digests that are asked for, of a body in memory. */
 export async function digestsOfWhole(
   bytes: Bytes,
   asked: { readonly md5: boolean; readonly crc64: boolean },

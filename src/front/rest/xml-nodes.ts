@@ -1,7 +1,7 @@
 import { Fault } from "../../base/fault.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 
-/** Elements of a request's document, from text to values. What is malformed is refused by name. */
+/** Parses elements of request documents. A malformed element is refused by name. */
 
 export function requireRoot(root: XmlElement | null, name: string): XmlElement {
   if (root === null) throw new Fault("InvalidXmlDocument", { Reason: "The body is empty." });
@@ -11,14 +11,14 @@ export function requireRoot(root: XmlElement | null, name: string): XmlElement {
   return root;
 }
 
-/** Null if it is not there. Of two, nobody could tell which one counts. */
+/** Returns a child; null if there is none. Refuses duplicates, which are ambiguous. */
 export function childOf(parent: XmlElement, name: string): XmlElement | null {
   const [found, second] = parent.children.filter((child) => child.name === name);
   if (second === undefined) return found ?? null;
   throw new Fault("InvalidXmlDocument", { Reason: `${name} stands twice in ${parent.name}.` });
 }
 
-/** The text of a child; null if it is not there or empty. */
+/** Returns the text of a child; null if it is missing or empty. */
 export function textOf(parent: XmlElement, name: string): string | null {
   const text = childOf(parent, name)?.text.trim() ?? "";
   return text === "" ? null : text;
@@ -30,7 +30,7 @@ export function requireText(parent: XmlElement, name: string): string {
   return text;
 }
 
-/** `true` or `false`; null if it is not there. */
+/** Reads `true` or `false`; null if the child is missing. */
 export function flagOf(parent: XmlElement, name: string): boolean | null {
   const text = textOf(parent, name)?.toLowerCase() ?? null;
   if (text === null) return null;
@@ -44,7 +44,7 @@ export function requireFlag(parent: XmlElement, name: string): boolean {
   return flag;
 }
 
-/** A whole number within bounds. */
+/** Reads an integer within bounds. */
 export function numberIn(parent: XmlElement, name: string, min: number, max: number): number {
   const text = requireText(parent, name);
   const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -52,8 +52,8 @@ export function numberIn(parent: XmlElement, name: string, min: number, max: num
   return number;
 }
 
-/** Refuses what stands in an element and is not one of these. */
-export function refuseOtherChildren(parent: XmlElement, names: readonly string[]): void {
+/** Refuses children other than these. */
+export function requireOnlyChildren(parent: XmlElement, names: readonly string[]): void {
   for (const child of parent.children) {
     if (!names.includes(child.name)) {
       throw new Fault("UnsupportedXmlNode", { XmlNodeName: child.name });

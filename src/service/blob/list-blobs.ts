@@ -87,15 +87,15 @@ export class ListedBlob {
     return { name, blob, revision, deleted, hasVersionsOnly, lease, tier };
   }
 
-  /** What `spell` makes of it. It must always make the same of the same. */
-  text(spell: (shown: ShownBlob) => string): Bytes {
+  /** What `render` returns for it. `render` must be pure: its output is cached. */
+  text(render: (shown: ShownBlob) => string): Bytes {
     const { entry } = this.#found;
-    const kept = entry?.textIn(spell) ?? null;
+    const kept = entry?.textIn(render) ?? null;
     if (kept !== null) return kept;
     const shown = this.shown();
-    const text = Buffer.from(spell(shown), "utf8");
+    const text = Buffer.from(render(shown), "utf8");
     const isKept = entry !== null && shown.blob !== null && isLasting(shown.blob);
-    return isKept ? entry.keepText(spell, text) : text;
+    return isKept ? entry.keepText(render, text) : text;
   }
 }
 

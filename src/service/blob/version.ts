@@ -47,7 +47,7 @@ export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVers
   };
 }
 
-/** A blob of which some bytes were written. Spelled out: spreads take several times as long. */
+/** A blob after some of its bytes were written. It names every field, because spreads take several times as long. */
 export function writtenBlob(
   blob: Blob,
   { etag, createdMs, modifiedMs, lease }: NextBlobVersion,

@@ -2,28 +2,28 @@ import type { Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import { type FlatFields, type FlatValue, number, string, table, tables } from "./flat-buffer.ts";
 
-/** A column of a table, and what a row has in it: null for nothing. */
+/** A column of a table, and how to get its value from a row; null for no value. */
 export type ArrowColumn<Row> = { readonly name: string } & (
   | { readonly type: "text"; of(row: Row): string | null }
   | { readonly type: "number"; of(row: Row): number | bigint | null }
   | { readonly type: "flag"; of(row: Row): boolean | null }
-  /** To the second. */
+  /** In whole seconds. */
   | { readonly type: "time"; of(row: Row): Instant | null }
   | { readonly type: "map"; of(row: Row): TextMap | null }
 );
 
 type TextMap = readonly (readonly [name: string, value: string])[];
 
-/** Values of one field, or of a field within a field. */
+/** The values of a field, or of a nested field. */
 export interface ArrowVector {
   readonly length: number;
   readonly nulls: number;
-  /** In the order that the format has for its type; which values there are comes first. */
+  /** In the order that the format defines for the type; the validity bitmap is first. */
   readonly buffers: readonly Bytes[];
   readonly children: readonly ArrowVector[];
 }
 
-/** The types of the format, by their numbers. */
+/** Type numbers of the format. */
 const INT = 2;
 const UTF8 = 5;
 const BOOL = 6;
@@ -33,7 +33,7 @@ const MAP = 17;
 
 const TYPES: Readonly<Record<ArrowColumn<never>["type"], readonly [number, FlatValue]>> = {
   text: [UTF8, table()],
-  // 64 bits, without a sign.
+  // 64 bits, unsigned.
   number: [INT, table(number(4, 64), number(1, 0))],
   flag: [BOOL, table()],
   // Seconds since 1970 in UTC.
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<ArrowColumn<never>["type"], readonly [number, FlatV
   map: [MAP, table(number(1, 0))],
 };
 
-/** How the schema describes a column. */
+/** Describes a column for the schema. */
 export function fieldOf({ name, type }: ArrowColumn<never>): FlatFields {
   return field(name, true, TYPES[type], type === "map" ? [MAP_ENTRIES] : []);
 }
@@ -110,7 +110,7 @@ function flagVector(values: readonly (boolean | null)[]): ArrowVector {
   return vector(values, [bitmap(values, (value) => value === true)]);
 }
 
-/** A list of pairs for each row; those of all rows lie behind each other. */
+/** Makes a list of pairs per row; the pairs of all rows are contiguous. */
 function mapVector(values: readonly (TextMap | null)[]): ArrowVector {
   const pairs = values.flatMap((value) => value ?? []);
   const keys = textVector(pairs.map(([name]) => name));
@@ -119,7 +119,7 @@ function mapVector(values: readonly (TextMap | null)[]): ArrowVector {
   return vector(values, [offsetsOf(values, (value) => value.length)], [entries]);
 }
 
-/** Where the part of each row begins, and where that of the last one ends. */
+/** Returns the start of each row's part, and the end of the last. */
 function offsetsOf<T>(values: readonly (T | null)[], lengthOf: (value: T) => number): Bytes {
   const offsets = Buffer.alloc(4 * (values.length + 1));
   let end = 0;
@@ -130,7 +130,7 @@ function offsetsOf<T>(values: readonly (T | null)[], lengthOf: (value: T) => num
   return offsets;
 }
 
-/** One bit for each row, the lowest first. */
+/** One bit per row, lowest first. */
 function bitmap<T>(values: readonly T[], isSet: (value: T) => boolean): Bytes {
   const bits = Buffer.alloc(Math.ceil(values.length / 8));
   for (const [row, value] of values.entries()) {

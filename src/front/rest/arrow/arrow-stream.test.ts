@@ -22,14 +22,14 @@ const COLUMNS: readonly ArrowColumn<Row>[] = [
   { name: "a-map", type: "map", of: ({ map }) => map },
 ];
 
-/** A stream is small enough here to be one piece. */
+/** Encodes a stream that is short enough to be one piece. */
 function encoded(batches: readonly (readonly Row[])[], metadata: [string, string][] = []): Bytes {
   const stream = new ArrowStream(COLUMNS);
   for (const rows of batches) stream.add(rows);
   return stream.done(metadata) as Bytes;
 }
 
-/** What the official reader finds. */
+/** What the official reader reads. */
 function decoded(bytes: Bytes) {
   const table = tableFromIPC(bytes);
   return Array.from({ length: table.numRows }, (_, row) => {
@@ -52,7 +52,7 @@ function wanted({ text, number, flag, time, map }: Row) {
 
 const NOTHING: Row = { text: null, number: null, flag: null, time: null, map: null };
 
-test("the official reader finds every value where it was put", () => {
+test("the official reader gets every value", () => {
   const rows: Row[] = [
     { text: "é日\u{1f600}\uffff", number: 2n ** 64n - 1n, flag: true, time: 1_999, map: [] },
     NOTHING,
@@ -70,7 +70,7 @@ test("the official reader finds every value where it was put", () => {
   assert.deepEqual(decoded(encoded([rows])), rows.map(wanted));
 });
 
-test("any rows in any batches come back", () => {
+test("any rows in any batches round-trip", () => {
   const row = fc.record({
     text: fc.option(fc.string({ unit: "binary" })),
     number: fc.option(fc.nat()),
@@ -90,7 +90,7 @@ test("any rows in any batches come back", () => {
   );
 });
 
-test("the schema has types, and what is said about the whole; without rows there is nothing else", () => {
+test("the schema has types and metadata; without rows nothing follows it", () => {
   const table = tableFromIPC(
     encoded(
       [],

@@ -16,14 +16,14 @@ import {
 
 export const ARROW_TYPE = "application/vnd.apache.arrow.stream";
 
-/** Of the format: its metadata in version 5. */
+/** Version 5 of the format's metadata. */
 const METADATA_V5 = 4;
 const SCHEMA = 1;
 const RECORD_BATCH = 3;
 const ALIGNMENT = 8;
 const CONTINUATION = 0xffffffff;
 
-/** A table as a stream of Apache Arrow: its schema, then rows in batches. */
+/** Encodes a table as an Apache Arrow stream: its schema, then rows in batches. */
 export class ArrowStream<Row> {
   readonly #columns: readonly ArrowColumn<Row>[];
   readonly #batches: Bytes[] = [];
@@ -38,7 +38,7 @@ export class ArrowStream<Row> {
     return this.#rows;
   }
 
-  /** Whether a list should end here, and leave the rest to another request. */
+  /** Whether a list should end here and leave the rest to the next request. */
   get isFull(): boolean {
     return this.#bytes >= LIST_BYTES_MAX;
   }
@@ -52,7 +52,7 @@ export class ArrowStream<Row> {
     this.#batches.push(batch);
   }
 
-  /** The schema comes first, but what it says about the whole is known last. */
+  /** Returns the body. The schema comes first, but its metadata is known last. */
   done(metadata: readonly (readonly [name: string, value: string])[]): ResponseBody {
     const fields = tables(this.#columns.map(fieldOf));
     const said = tables(metadata.map(([name, value]) => [string(name), string(value)]));
@@ -61,7 +61,7 @@ export class ArrowStream<Row> {
   }
 }
 
-/** No more messages follow. */
+/** Marks the end of the stream. */
 const END = prefix(0);
 
 function batchMessage(rows: number, vectors: readonly ArrowVector[]): Bytes {
@@ -83,7 +83,7 @@ function batchMessage(rows: number, vectors: readonly ArrowVector[]): Bytes {
   return message(RECORD_BATCH, [number(8, rows), pairs(nodes), pairs(places)], body);
 }
 
-/** A prefix, what the message is, and its body. All begin at multiples of 8. */
+/** Encodes a message: prefix, header and body, each aligned to 8 bytes. */
 function message(kind: number, fields: FlatFields, body: readonly Bytes[]): Bytes {
   const header: FlatValue = { kind: "table", fields };
   const length = body.reduce((sum, part) => sum + part.length, 0);

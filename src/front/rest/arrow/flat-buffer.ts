@@ -1,8 +1,8 @@
 import type { Bytes } from "../../../base/bytes.ts";
 
 /**
- * As much of the FlatBuffers format as messages of Apache Arrow take: tables whose fields are
- * numbers, strings, tables, and vectors of tables or of pairs of 64-bit numbers.
+ * The subset of FlatBuffers that Apache Arrow messages use: tables whose fields are numbers,
+ * strings, tables, and vectors of tables or of pairs of 64-bit numbers.
  */
 export type FlatValue =
   | { readonly kind: "number"; readonly bytes: 1 | 2 | 4 | 8; readonly value: number }
@@ -11,7 +11,7 @@ export type FlatValue =
   | { readonly kind: "tables"; readonly items: readonly FlatFields[] }
   | { readonly kind: "pairs"; readonly items: readonly (readonly [number, number])[] };
 
-/** Values in the order of the schema's fields; null for one that is left out. */
+/** Values in the order of the schema's fields; null if left out. */
 export type FlatFields = readonly (FlatValue | null)[];
 
 export function number(bytes: 1 | 2 | 4 | 8, value: number): FlatValue {
@@ -34,7 +34,7 @@ export function pairs(items: readonly (readonly [number, number])[]): FlatValue 
   return { kind: "pairs", items };
 }
 
-/** A buffer with this table as its root; its length is a multiple of 8. */
+/** Encodes a buffer with this table as its root; its length is a multiple of 8. */
 export function flatBuffer(root: FlatFields): Bytes {
   const writer = new FlatBufferWriter();
   const slot = writer.reserve(4, 4);
@@ -42,7 +42,7 @@ export function flatBuffer(root: FlatFields): Bytes {
   return writer.done();
 }
 
-/** References point forward, so each value is written behind what refers to it. */
+/** Writes each value after its reference, as references point forward. */
 class FlatBufferWriter {
   #bytes = Buffer.alloc(1_024);
   #end = 0;
@@ -52,7 +52,7 @@ class FlatBufferWriter {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Room for some bytes, all zero, at the next place that is aligned like this. */
+  /** Reserves zeroed bytes at the next aligned position. */
   reserve(bytes: number, alignment: number): number {
     const at = alignUp(this.#end, alignment);
     this.#end = at + bytes;
@@ -62,13 +62,13 @@ class FlatBufferWriter {
     return at;
   }
 
-  /** A reference is the distance to what it refers to. */
+  /** Writes a reference, which is the distance to its target. */
   pointTo(slot: number, write: () => number): void {
     const at = write();
     this.#bytes.writeUInt32LE(at - slot, slot);
   }
 
-  /** Where each field lies stands in a table of its own, before the fields. */
+  /** Writes a table. Its vtable, with the positions of the fields, comes first. */
   writeTable(fields: FlatFields): number {
     let size = 4;
     const offsets = fields.map((field) => {
@@ -117,7 +117,7 @@ class FlatBufferWriter {
 
   #writeString(text: string): number {
     const bytes = Buffer.from(text, "utf8");
-    // A zero follows that does not count.
+    // A terminating zero follows, which the length does not count.
     const at = this.reserve(4 + bytes.length + 1, 4);
     this.#bytes.writeUInt32LE(bytes.length, at);
     bytes.copy(this.#bytes, at + 4);
@@ -133,7 +133,7 @@ class FlatBufferWriter {
     return at;
   }
 
-  /** The items are aligned to 8 bytes, the count stands right before them. */
+  /** Aligns the items to 8 bytes, with the count right before them. */
   #writePairs(items: readonly (readonly [number, number])[]): number {
     const first = this.reserve(4, 4);
     const at = first % 8 === 4 ? first : this.reserve(4, 4);

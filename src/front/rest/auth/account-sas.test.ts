@@ -21,7 +21,7 @@ import type { ServiceName } from "./resource.ts";
 const URL = `http://127.0.0.1:10000/${ACCOUNT_NAME}/c/b`;
 type Values = Parameters<typeof generateAccountSASQueryParameters>[0];
 
-/** A token that the official client made. */
+/** A token made by the official client. */
 function tokenOf(more: Partial<Values> = {}, key = KEY): string {
   return generateAccountSASQueryParameters(
     {
@@ -39,7 +39,7 @@ function withToken(token: string, service: ServiceName = "blob") {
   return () => authenticated(service, { url: `${URL}?${token}` });
 }
 
-test("tokens of every version are accepted, with either key", () => {
+test("tokens of every version, signed with either key, are accepted", () => {
   for (const version of ["2015-04-05", "2018-11-09", "2020-12-06", "2026-04-06", "2031-01-01"]) {
     for (const key of [KEY, SECOND_KEY]) {
       const { access } = withToken(tokenOf({ version }, key))();
@@ -63,7 +63,7 @@ test("every optional field is signed", () => {
   }
 });
 
-test("a token opens the services it names, and Data Lake with Blob", () => {
+test("a token grants the services it names, and Data Lake with Blob", () => {
   const token = tokenOf({ services: "bt" });
   for (const service of ["blob", "dfs", "table"] as const) withToken(token, service)();
   for (const service of ["queue", "file"] as const) {
@@ -71,7 +71,7 @@ test("a token opens the services it names, and Data Lake with Blob", () => {
   }
 });
 
-test("a token opens the types of resource and the operations it names", () => {
+test("a token grants the resource types and operations it names", () => {
   const { access } = withToken(tokenOf({ resourceTypes: "o" }))();
   const need = { on: "o", account: "r", service: "r", anonymous: "never" } as const;
   const refusal = (more: object) => judgeByAccess(access, { ...need, ...more }, null, NOON);
@@ -81,14 +81,14 @@ test("a token opens the types of resource and the operations it names", () => {
   assert.equal(refusal({ account: "" }), "AuthorizationFailure");
 });
 
-test("there are no account tokens before 2015-04-05", () => {
+test("account tokens before 2015-04-05 are refused", () => {
   const fields = "sp=r&ss=b&srt=o&se=2030-01-02&sv=2014-02-14";
   const text = `${ACCOUNT_NAME}\nr\nb\no\n\n2030-01-02\n\n\n2014-02-14\n`;
   const token = `${fields}&sig=${encodeURIComponent(sign(text))}`;
   assertRefused("AuthenticationFailed", withToken(token));
 });
 
-test("a token at an account that does not exist is refused, and the account is said to be unknown", () => {
+test("a token for an unknown account is refused, and the refusal says so", () => {
   const url = `http://127.0.0.1:10000/nosuchaccount/c/b?${tokenOf()}`;
   const detail = assertRefused("AuthenticationFailed", () => authenticated("blob", { url }));
   assert.match(detail, /^The account 'nosuchaccount' is unknown to this server\. /);

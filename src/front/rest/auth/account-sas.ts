@@ -3,9 +3,9 @@ import type { RestRequest } from "../http/exchange.ts";
 import type { KnownAddress } from "./address.ts";
 import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
-  refuseBySignature,
-  refuseByTerms,
   requireSasField,
+  requireSignature,
+  requireTermsMet,
   SAS_2015,
   type SasGrant,
   sasField,
@@ -18,7 +18,9 @@ const FIELDS = ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"];
 const FIELDS_2020 = [...FIELDS, "ses"];
 const ENCRYPTION_SCOPE_FROM = "2020-12-06";
 
-/** A SAS for a whole account: `ss` says which services it opens, `srt` what kinds of resource. */
+/**
+ * Verifies a SAS for a whole account: `ss` names the services it grants, `srt` the resource types.
+ */
 export function verifyAccountSas(
   request: RestRequest,
   address: KnownAddress,
@@ -36,8 +38,8 @@ export function verifyAccountSas(
   const scoped = version >= ENCRYPTION_SCOPE_FROM;
   let text = `${address.accountName}\n`;
   for (const name of scoped ? FIELDS_2020 : FIELDS) text += `${sasField(query, name)}\n`;
-  refuseBySignature(query, text, address.account.keys);
-  refuseByTerms(request, validity);
+  requireSignature(query, text, address.account.keys);
+  requireTermsMet(request, validity);
   if (!services.includes(SERVICE_LETTERS[service])) throw new Fault("AuthorizationServiceMismatch");
 
   return {

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { accountsOf } from "./account.ts";
 import { KEY, SECOND_KEY } from "./request.fixture.ts";
 
-test("accounts are found by name and by domain, whatever its case", () => {
+test("accounts are found by name and by domain, ignoring the domain's case", () => {
   const { byName, byDomain } = accountsOf([
     { name: "one", keys: [KEY], domains: ["Files.Example.org"] },
     { name: "two", keys: [KEY, SECOND_KEY] },
@@ -14,7 +14,7 @@ test("accounts are found by name and by domain, whatever its case", () => {
   assert.equal(byName.get("two")?.keys.length, 2);
 });
 
-test("what makes no sense is refused with a sentence", () => {
+test("invalid settings are refused with a sentence", () => {
   const keys = [KEY];
   for (const [settings, sentence] of [
     [[{ name: "Upper", keys }], /lower-case/],
@@ -45,7 +45,7 @@ test("what makes no sense is refused with a sentence", () => {
   }
 });
 
-test("keys show neither in a printed account nor in an error", () => {
+test("keys appear neither in a printed account nor in an error", () => {
   const accounts = accountsOf([{ name: "one", keys: [KEY] }]);
   const shown = inspect(accounts, { depth: 9, showHidden: true });
   assert.ok(!shown.includes(KEY.slice(0, 12)));
@@ -56,7 +56,7 @@ test("keys show neither in a printed account nor in an error", () => {
   );
 });
 
-test("the delegation secret follows the first key", () => {
+test("the delegation secret is derived from the first key", () => {
   const secret = (keys: string[]) =>
     accountsOf([{ name: "one", keys }])
       .byName.get("one")

@@ -3,11 +3,13 @@ import { MacKey } from "./signature.ts";
 /** An account as authentication sees it. */
 export interface Account {
   readonly name: string;
-  /** One or two; either opens everything. */
+  /** One or two; either grants everything. */
   readonly keys: readonly MacKey[];
-  /** User delegation keys are made from it. It follows the first key: a new one revokes them. */
+  /**
+   * Secret for user delegation keys, derived from the first key: replacing that key revokes them.
+   */
   readonly delegationSecret: MacKey;
-  /** Host names that stand for it, in lower case. */
+  /** Host names of this account, in lower case. */
   readonly domains: readonly string[];
 }
 
@@ -16,24 +18,24 @@ export interface AccountSettings {
   readonly name: string;
   /** One or two, in Base64. */
   readonly keys: readonly string[];
-  /** Host names that stand for this account, without a port. */
+  /** Host names of this account, without a port. */
   readonly domains?: readonly string[];
 }
 
-/** Every account that this server has. */
+/** All accounts of this server. */
 export interface Accounts {
   readonly byName: ReadonlyMap<string, Account>;
   readonly byDomain: ReadonlyMap<string, Account>;
-  /** Host names mean nothing, but for the cloud's own: the account stands in the path. */
+  /** Ignore host names, except the cloud's own: the path names the account. */
   readonly pathStyleOnly: boolean;
 }
 
 export const SECONDARY_SUFFIX = "-secondary";
 const KEYS_MAX = 2;
-/** It has to fit into the first label of a host name. */
+/** Must fit into the first label of a host name. */
 const ACCOUNT_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Throws an Error with a sentence for the operator if the settings make no sense. */
+/** Throws an Error with a sentence for the operator if the settings are invalid. */
 export function accountsOf(settings: readonly AccountSettings[]): Accounts {
   const byName = new Map<string, Account>();
   const byDomain = new Map<string, Account>();
@@ -71,8 +73,8 @@ function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
 }
 
 /**
- * As the JavaScript SDK and Azurite read a key: padding may be missing, and characters that Base64
- * does not have count for nothing. Whoever starts the server is warned of such keys.
+ * Decodes a key like the JavaScript SDK and Azurite: padding may be missing, and characters outside
+ * Base64 are skipped. The operator is warned of such keys at the start.
  */
 function keyBytes(name: string, key: string): Buffer {
   const bytes = Buffer.from(key, "base64");

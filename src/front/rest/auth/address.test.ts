@@ -31,7 +31,7 @@ test("a configured domain names its account", () => {
   assert.deepEqual(found("Files.Example.Org.:8443", "/c"), [ACCOUNT_NAME, false, "host", "/c"]);
 });
 
-test("in path style only, no host names an account", () => {
+test("in path style only, a host never names an account", () => {
   const accounts = { ...ACCOUNTS, pathStyleOnly: true };
   for (const host of [`${ACCOUNT_NAME}.blob.localhost`, "files.example.org"]) {
     const { hostStyle, resourcePath } = locate(host, `/${ACCOUNT_NAME}/c`, accounts);
@@ -39,7 +39,7 @@ test("in path style only, no host names an account", () => {
   }
 });
 
-test("the cloud's own names have the account in front in any style", () => {
+test("the cloud's own host names begin with the account in any style", () => {
   const accounts = { ...ACCOUNTS, pathStyleOnly: true };
   const { accountName, hostStyle } = locate(
     `${ACCOUNT_NAME}.blob.core.windows.net`,
@@ -49,7 +49,7 @@ test("the cloud's own names have the account in front in any style", () => {
   assert.deepEqual([accountName, hostStyle], [ACCOUNT_NAME, true]);
 });
 
-test("with every other host the first segment of the path names the account", () => {
+test("with any other host, the first path segment names the account", () => {
   for (const host of [
     undefined,
     "127.0.0.1:10000",
@@ -75,12 +75,12 @@ test("-secondary is an alias of the account, in both styles", () => {
   assert.deepEqual(found("127.0.0.1", path), [ACCOUNT_NAME, true, "path", "/c"]);
 });
 
-test("an account that is not there is no fault of the address", () => {
+test("an unknown account is not an address error", () => {
   assert.deepEqual(found("127.0.0.1", "/nosuch/c"), [null, false, "path", "/c"]);
   assert.deepEqual(found("127.0.0.1", "/__proto__/c"), [null, false, "path", "/c"]);
 });
 
-test("a path without an account, or none at all, is refused", () => {
+test("a path without an account, or an empty path, is refused", () => {
   for (const path of ["/", "//c", "", "*", "http://x/y", "devstoreaccount1/c"]) {
     assertRefused("InvalidUri", () => locate("127.0.0.1", path, ACCOUNTS), path);
   }

@@ -3,26 +3,26 @@ import type { RestRequest } from "../http/exchange.ts";
 import { type Account, type Accounts, SECONDARY_SUFFIX } from "./account.ts";
 import type { ServiceName } from "./resource.ts";
 
-/** Which account a URL names, and what is left of its path. */
+/** The account that a URL names, and the rest of its path. */
 export interface Address {
   /** Always the primary name, without `-secondary`. */
   readonly accountName: string;
-  /** Null if there is no such account. */
+  /** Null if the account is unknown. */
   readonly account: Account | null;
   readonly isSecondary: boolean;
-  /** Whether the host names the account (`account.blob.localhost/c`), not the path. */
+  /** Whether the host (`account.blob.localhost/c`) names the account, not the path. */
   readonly hostStyle: boolean;
-  /** The path behind the account, still percent-encoded; at least `/`. */
+  /** The path after the account, still percent-encoded; at least `/`. */
   readonly resourcePath: string;
 }
 
-/** An address of an account that there is. */
+/** An address whose account exists. */
 export type KnownAddress = Address & { readonly account: Account };
 
 /**
- * A host names an account if it is one of the configured domains, or if its first label is a
- * configured account. Every other host (an address, `localhost`, a service in a cluster) leaves
- * that to the first segment of the path.
+ * Finds the account in a URL. A host names an account if it is a configured domain, or if its first
+ * label is a configured account. With any other host (an IP address, `localhost`, a service in a
+ * cluster), the first path segment names the account.
  */
 export function locate(host: string | undefined, path: string, accounts: Accounts): Address {
   if (!path.startsWith("/")) throw new Fault("InvalidUri");
@@ -30,15 +30,15 @@ export function locate(host: string | undefined, path: string, accounts: Account
 }
 
 /**
- * The same URL, read as one of this account that leaves its name out. Only for requests whose
- * signature names the account, or whose batch does, and never where the URL names one itself.
+ * Reads a URL without an account name as a URL of this account. Only for requests whose signature,
+ * or whose batch, names the account, and never if the URL names one itself.
  */
 export function locateIn(account: Account, path: string): KnownAddress {
   const accountName = account.name;
   return { accountName, account, isSecondary: false, hostStyle: false, resourcePath: path };
 }
 
-/** The URL of the account as the client reached it, with a slash at its end. */
+/** Returns the account's URL as the client reached it, ending with a slash. */
 export function endpointOf(request: RestRequest, address: Address): string {
   const root = `${request.secure ? "https" : "http"}://${request.headers.get("host") ?? ""}/`;
   if (address.hostStyle) return root;
@@ -46,10 +46,10 @@ export function endpointOf(request: RestRequest, address: Address): string {
   return `${root}${address.accountName}${alias}/`;
 }
 
-/** What the service itself is called, with an account in front. */
+/** Host names of the cloud, which begin with an account. */
 const CLOUD_NAME = /^[^.]+\.(blob|dfs|file|queue|table)\.core\.windows\.net$/;
 
-/** The service that `account.blob.core.windows.net` names; null for all other hosts. */
+/** Returns the service that `account.blob.core.windows.net` names; null for all other hosts. */
 export function cloudServiceOf(name: string): ServiceName | null {
   return (CLOUD_NAME.exec(name)?.[1] as ServiceName | undefined) ?? null;
 }
@@ -96,7 +96,7 @@ function primaryName(name: string): { accountName: string; isSecondary: boolean 
   return { accountName: name.slice(0, -SECONDARY_SUFFIX.length), isSecondary: true };
 }
 
-/** Without the port, and without the dot that may end a full name. */
+/** Removes the port and the dot that may end a full name. */
 function hostName(host: string): string {
   const colon = host.indexOf(":");
   const name = (colon < 0 ? host : host.slice(0, colon)).toLowerCase();

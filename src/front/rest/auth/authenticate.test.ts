@@ -22,7 +22,7 @@ function bare(service: ServiceName, version: string | null, account = ACCOUNT_NA
   return () => authenticated(service, { url: `http://127.0.0.1/${account}/c/b`, headers });
 }
 
-/** A request of the owner, by any verb and on any path below the account's root. */
+/** A request signed by the owner, with any method and any path below the account's root. */
 function signed(method: string, target: string) {
   const [path = "", query = ""] = target.split("?");
   const parameters = query === "" ? "" : `\n${query.replace("=", ":")}`;
@@ -35,7 +35,7 @@ function signed(method: string, target: string) {
   return () => authenticated("blob", { method, url: `http://127.0.0.1${target}`, headers });
 }
 
-test("an Authorization header that cannot be read is refused as such", () => {
+test("an Authorization header that cannot be parsed is refused as such", () => {
   for (const authorization of [
     "",
     " ",
@@ -55,7 +55,7 @@ test("an Authorization header that cannot be read is refused as such", () => {
   }
 });
 
-test("of a header and a SAS that are both wrong, the header is told", () => {
+test("if header and SAS are both wrong, the refusal is about the header", () => {
   const headers = { "x-ms-date": DATE, authorization: `SharedKey ${ACCOUNT_NAME}:y` };
   const url = `${ROOT}/c/b?sv=2020-12-06&sr=b&sp=r&se=2030-01-02&sig=x`;
   const detail = assertRefused("AuthenticationFailed", () =>
@@ -64,7 +64,7 @@ test("of a header and a SAS that are both wrong, the header is told", () => {
   assert.match(detail, /MAC signature/);
 });
 
-test("who has no credentials is anonymous, and old clients are not told what is there", () => {
+test("requests without credentials are anonymous, and old versions hide what exists", () => {
   const access = (service: ServiceName, version: string | null) => bare(service, version)().access;
   assert.deepEqual(access("blob", "2019-12-12"), { kind: "anonymous", hides: false });
   assert.deepEqual(access("blob", "2019-07-07"), { kind: "anonymous", hides: true });
@@ -72,7 +72,7 @@ test("who has no credentials is anonymous, and old clients are not told what is 
   assert.deepEqual(access("dfs", "2017-11-09"), { kind: "anonymous", hides: false });
 });
 
-test("no other service than Blob and Data Lake is open to anybody", () => {
+test("only Blob and Data Lake are open to anonymous requests", () => {
   assertRefused("NoAuthenticationInformation", bare("queue", "2019-12-12"));
   assertRefused("NoAuthenticationInformation", bare("table", "2020-12-06"));
   assertRefused("NoAuthenticationInformation", bare("file", "2026-04-06"));
@@ -81,12 +81,12 @@ test("no other service than Blob and Data Lake is open to anybody", () => {
   assertRefused("AuthenticationFailed", bare("table", null));
 });
 
-test("without credentials an account that does not exist looks like a private one", () => {
+test("without credentials, an unknown account looks like a private one", () => {
   assertRefused("NoAuthenticationInformation", bare("blob", "2026-04-06", "nosuch"));
   assertRefused("ResourceNotFound", bare("blob", null, "nosuch"));
 });
 
-test("the secondary can be read and not written", () => {
+test("the secondary is read-only", () => {
   const secondary = `/${ACCOUNT_NAME}-secondary/c/b`;
   for (const method of ["GET", "HEAD"])
     assert.equal(signed(method, secondary)().access.kind, "owner");
@@ -124,7 +124,7 @@ const PARAMETERS =
   "sv ss srt sp st se sip spr si sr sdd sig ses tn spk srk epk erk rscc rscd skoid sktid skt " +
   "ske sks skv srh srq sduoid suoid saoid scid skdutid snapshot versionid comp restype api-version";
 
-test("nothing that a client sends makes it throw anything but a refusal", async () => {
+test("any input is either accepted or refused with a Fault", async () => {
   const services = fc.constantFrom<ServiceName>("blob", "dfs", "file", "queue", "table");
   const names = fc.constantFrom(...PARAMETERS.split(" "));
   const query = fc.array(fc.tuple(names, hostile), { maxLength: 24 });
@@ -162,7 +162,7 @@ const DELEGATED =
   "sv=2026-04-06&skoid=a&sktid=b&skt=2030-01-01&ske=2030-01-02&sks=b&skv=x&sr=b&sp=r" +
   "&se=2030-01-02&sig=x";
 
-test("the longest that fits into a request is handled as readily as the shortest", async () => {
+test("the longest possible inputs are handled as fast as short ones", async () => {
   const long = 16_000;
   const urls = [
     `${ROOT}/c/b?${"a&".repeat(long / 2)}`,

@@ -5,35 +5,37 @@ import { verifyAccountSas } from "./account-sas.ts";
 import type { Address, KnownAddress } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
 import type { Resource, ServiceName } from "./resource.ts";
-import { refuseRepeatedFields, type SasGrant } from "./sas.ts";
+import { requireNoRepeatedFields, type SasGrant } from "./sas.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
 import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./signature.ts";
 import type { Identity } from "./user-delegation-key.ts";
 import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
 
-/** What the credentials of a request have been found to say. */
+/** What the credentials of a request grant. */
 export interface Authenticated {
   readonly access: Access;
-  /** Response headers that a SAS replaces on reads (`rscc`, …): names and values in turn. */
+  /** Response headers that a SAS replaces on reads (`rscc`, …), as alternating names and values. */
   readonly overrides: readonly string[];
-  /** What a SAS opens of a table; null if nothing limits it. */
+  /** The part of a table that a SAS grants; null if it is not limited. */
   readonly keyRange: KeyRange | null;
   /** The encryption scope that a SAS prescribes for writes. */
   readonly encryptionScope: string | null;
-  /** Whose bearer token it is. Only they can ask for a user delegation key. */
+  /** The subject of the bearer token. Required to get a user delegation key. */
   readonly identity: Identity | null;
 }
 
 export interface AuthOptions {
-  /** Null: bearer tokens are refused. */
+  /** Null if bearer tokens are refused. */
   readonly oauth: OAuth | null;
-  /** Names to show to those who ask for an unknown account; none beyond loopback. */
+  /** Account names to show when an account is unknown; empty beyond loopback. */
   readonly shownAccounts?: readonly string[];
 }
 
 const BEARER_FROM = "2017-11-09";
-/** From here on who has no credentials is asked for some; before, nothing is there for them. */
+/**
+ * Since these versions, a request without credentials is challenged; before, it gets "not found".
+ */
 const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
   blob: "2019-12-12",
   dfs: "2017-11-09",
@@ -43,11 +45,12 @@ const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
 };
 
 /**
- * Finds out who asks. Having no credentials is no fault yet: what anonymous clients may do, the
- * container says. Every date is judged at the time the request came in. Only a token takes time.
+ * Authenticates a request. Missing credentials are not refused here: the container decides what
+ * anonymous clients may do. Every date is compared with the time the request arrived. Asynchronous
+ * only for bearer tokens.
  *
- * A SAS always counts. If it comes with a header, both must be good, and no more can be done than
- * the SAS permits: it is never ignored.
+ * A SAS is never ignored. If it comes with an Authorization header, both must be valid, and the
+ * request gets no more than the SAS permits.
  */
 export function authenticate(
   request: RestRequest,
@@ -55,23 +58,23 @@ export function authenticate(
   resource: Resource,
   options: AuthOptions,
 ): Authenticated | Promise<Authenticated> {
-  refuseUnknownAccount(request, address, resource.service, options);
+  requireKnownAccount(request, address, resource.service, options);
   const authorization = request.headers.get("authorization");
   if (authorization !== undefined) {
     return byHeader(authorization, request, address, resource, options);
   }
   const found =
     request.query.get("sig") === undefined
-      ? byNothing(request, resource.service)
+      ? byAnonymous(request, resource.service)
       : bySas(request, address, resource, null);
-  refuseWriteToSecondary(request, address);
+  requireReadOnSecondary(request, address);
   return { ...NO_LIMITS, ...found };
 }
 
 type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
 
 const NO_LIMITS = { overrides: [], keyRange: null, encryptionScope: null, identity: null };
-/** Most requests are signed with a key: they all get the same answer. */
+/** Shared by all requests signed with a key, as most are. */
 const SIGNED: Authenticated = { ...NO_LIMITS, access: OWNER };
 
 function byHeader(
@@ -101,7 +104,9 @@ function byHeader(
   }
 }
 
-/** What a SAS beside a header that is good leaves of the owner's rights; null if there is none. */
+/**
+ * Returns what a SAS next to a valid header leaves of the owner's rights; null if there is none.
+ */
 function withSas(
   request: RestRequest,
   address: KnownAddress,
@@ -110,7 +115,7 @@ function withSas(
 ): Authenticated | null {
   const hasSas = request.query.get("sig") !== undefined;
   const grant = hasSas ? bySas(request, address, resource, bearer) : null;
-  refuseWriteToSecondary(request, address);
+  requireReadOnSecondary(request, address);
   return grant === null ? null : { ...NO_LIMITS, ...grant };
 }
 
@@ -158,8 +163,8 @@ async function byBearer(
 }
 
 /**
- * Whether the SAS of a request is one of this account, as far as its signature tells. What else is
- * wrong with it is found when the request is authenticated.
+ * Whether an account's key made the SAS of a request. Everything else about it is checked when the
+ * request is authenticated.
  */
 export function isSasOf(request: RestRequest, address: KnownAddress, resource: Resource): boolean {
   try {
@@ -170,7 +175,7 @@ export function isSasOf(request: RestRequest, address: KnownAddress, resource: R
   return true;
 }
 
-/** `bearer` is whose token came with it. */
+/** `bearer` is the subject of the bearer token sent with the SAS. */
 function bySas(
   request: RestRequest,
   address: KnownAddress,
@@ -178,7 +183,7 @@ function bySas(
   bearer: Identity | null,
 ): SasGrant {
   const { query } = request;
-  refuseRepeatedFields(query);
+  requireNoRepeatedFields(query);
   if (query.get("skoid") !== undefined) {
     return verifyUserDelegationSas(request, address, resource, bearer);
   }
@@ -188,9 +193,9 @@ function bySas(
   return verifyServiceSas(request, address, resource);
 }
 
-/** A request that names no version comes from an old client or from a browser. */
-function byNothing(request: RestRequest, service: ServiceName): Found {
-  const hides = hidesFromAnybody(request, service);
+/** A request without a version comes from an old client or a browser. */
+function byAnonymous(request: RestRequest, service: ServiceName): Found {
+  const hides = hidesFromAnonymous(request, service);
   if (mayBePublic(service)) return { access: { kind: "anonymous", hides } };
   if (!hides) throw new Fault("NoAuthenticationInformation");
   throw authenticationFailed("The request has neither an Authorization header nor a SAS.");
@@ -200,15 +205,15 @@ function mayBePublic(service: ServiceName): boolean {
   return service === "blob" || service === "dfs";
 }
 
-function hidesFromAnybody({ headers, version }: RestRequest, service: ServiceName): boolean {
+function hidesFromAnonymous({ headers, version }: RestRequest, service: ServiceName): boolean {
   return headers.get("x-ms-version") === undefined || version < CHALLENGES_FROM[service];
 }
 
 /**
- * Whatever is asked of an account that does not exist is refused, with a detail that says so. To
- * requests without credentials it answers like an account that opens nothing.
+ * Refuses every request to an unknown account, with a detail that says so. Without credentials, it
+ * answers like an account that grants nothing.
  */
-export function refuseUnknownAccount(
+export function requireKnownAccount(
   request: RestRequest,
   address: Address,
   service: ServiceName,
@@ -220,7 +225,7 @@ export function refuseUnknownAccount(
   const hasCredentials =
     headers.get("authorization") !== undefined || query.get("sig") !== undefined;
   if (hasCredentials) throw authenticationFailed(detail);
-  const hides = hidesFromAnybody(request, service);
+  const hides = hidesFromAnonymous(request, service);
   if (!hides) throw new Fault("NoAuthenticationInformation", detailOf(detail));
   throw mayBePublic(service)
     ? new Fault("ResourceNotFound", detailOf(detail))
@@ -237,8 +242,8 @@ function unknownAccount({ accountName }: Address, { shownAccounts = [] }: AuthOp
   );
 }
 
-/** The secondary is the same data, for reading. */
-function refuseWriteToSecondary(request: RestRequest, address: Address): void {
+/** The secondary is a read-only view of the same data. */
+function requireReadOnSecondary(request: RestRequest, address: Address): void {
   if (!address.isSecondary) return;
   const { method, query } = request;
   if (method === "GET" || method === "HEAD") return;

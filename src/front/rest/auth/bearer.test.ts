@@ -45,7 +45,7 @@ function part(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** A token as an issuer would make it. */
+/** A token made like an issuer's. */
 function tokenOf(
   claims: object,
   header: Record<string, unknown> = { alg: "RS256", kid: "rsa" },
@@ -82,13 +82,13 @@ function asking(
   return async () => authenticating(service, { url: URL, ...more, headers }, oauth);
 }
 
-test("a signed token of the issuer is the owner's, and tells who it speaks for", async () => {
+test("a signed token of the issuer grants the owner's rights and names its subject", async () => {
   const { access, identity } = await asking(tokenOf(CLAIMS))();
   assert.equal(access.kind, "owner");
   assert.deepEqual(identity, { objectId: "object", tenantId: TENANT });
 });
 
-test("every algorithm whose signer alone can sign is verified", async () => {
+test("every asymmetric algorithm is verified", async () => {
   for (const alg of ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]) {
     await asking(tokenOf(CLAIMS, { alg, kid: "rsa" }))();
     const forged = tokenOf(CLAIMS, { alg, kid: "rsa" }, otherRsa.privateKey);
@@ -97,7 +97,7 @@ test("every algorithm whose signer alone can sign is verified", async () => {
   await asking(tokenOf(CLAIMS, { alg: "ES256", kid: "ec" }, ec.privateKey))();
 });
 
-test("no other algorithm is taken, however well it is signed", async () => {
+test("other algorithms are refused, even with a valid signature", async () => {
   const unsigned = `${part({ alg: "none", kid: "rsa" })}.${part(CLAIMS)}.`;
   await assertRefused("InvalidBearerToken", asking(unsigned));
   const pem = rsa.publicKey.export({ format: "pem", type: "spki" });
@@ -117,7 +117,7 @@ test("no other algorithm is taken, however well it is signed", async () => {
   await assertRefused("InvalidBearerToken", asking(wrongFamily));
 });
 
-test("no character of a signed token can be changed", async () => {
+test("a change to any character of a signed token is detected", async () => {
   const token = tokenOf(CLAIMS);
   for (let at = 0; at < token.length; at++) {
     const other = token.charAt(at) === "A" ? "B" : "A";
@@ -126,7 +126,7 @@ test("no character of a signed token can be changed", async () => {
   }
 });
 
-test("the token says which key signed it", async () => {
+test("the token names the key that signed it", async () => {
   const unknown = tokenOf(CLAIMS, { alg: "RS256", kid: "new" });
   assert.match(await assertRefused("InvalidBearerToken", asking(unknown)), /has no key "new"/);
   const silent = tokenOf(CLAIMS, { alg: "RS256" });
@@ -140,7 +140,7 @@ test("the token says which key signed it", async () => {
 });
 
 for (const oauth of [BASIC, TRUSTED]) {
-  test(`${oauth.mode}: a token is good for its time, give or take 5 minutes`, async () => {
+  test(`${oauth.mode}: a token is valid for its lifetime, with 5 minutes of skew`, async () => {
     const token = tokenOf({ ...CLAIMS, nbf: NOON_S, exp: NOON_S + 3_600 });
     const at = (seconds: number) => asking(token, oauth, { receivedMs: NOON + seconds * 1_000 });
     for (const seconds of [-300, 0, 3_600, 3_899]) await at(seconds)();
@@ -148,7 +148,7 @@ for (const oauth of [BASIC, TRUSTED]) {
     assert.match(await assertRefused("InvalidBearerToken", at(3_900)), /expired/);
   });
 
-  test(`${oauth.mode}: a token must be for storage, from a trusted issuer, about somebody`, async () => {
+  test(`${oauth.mode}: a token must have the storage audience, a trusted issuer and a subject`, async () => {
     for (const wrong of [
       { aud: "https://vault.azure.net" },
       { aud: "https://storage.azure.com.evil.org" },
@@ -172,7 +172,7 @@ for (const oauth of [BASIC, TRUSTED]) {
     }
   });
 
-  test(`${oauth.mode}: times that are no finite numbers are refused`, async () => {
+  test(`${oauth.mode}: times that are not finite numbers are refused`, async () => {
     for (const number of ["1e400", "-1e400", '"NaN"', '"Infinity"', "[9e9]", "true"]) {
       for (const name of ["exp", "nbf"]) {
         const text = JSON.stringify({ ...CLAIMS, [name]: "@" }).replace('"@"', number);
@@ -193,14 +193,14 @@ for (const oauth of [BASIC, TRUSTED]) {
     const more = { headers: { "x-ms-file-request-intent": "backup" } };
     const at = (aud: unknown, url: string) =>
       asking(tokenFor(aud), oauth, { ...more, url }, service);
-    /** By path, by the first label of the host, and by a domain of its own. */
+    /** By path, by the first label of the host, and by its own domain. */
     const urls = [
       URL,
       `https://${ACCOUNT_NAME}.${service}.localhost:10000/c`,
       "https://files.example.org/c",
     ];
 
-    test(`${oauth.mode}, ${service}: storage in general and this account are audiences`, async () => {
+    test(`${oauth.mode}, ${service}: storage in general and this account are valid audiences`, async () => {
       const own = names.map((name) => `https://${ACCOUNT_NAME}.${name}.core.windows.net`);
       for (const aud of [
         ...["https://storage.azure.com", "https://storage.azure.com/"],
@@ -238,7 +238,7 @@ for (const oauth of [BASIC, TRUSTED]) {
   }
 }
 
-test("basic: the signature is not looked at, every Microsoft authority is trusted", async () => {
+test("basic: the signature is not verified, and every Microsoft authority is trusted", async () => {
   await asking(`${part({ alg: "none" })}.${part(CLAIMS)}.AAAA`, BASIC)();
   for (const iss of [
     `https://sts.windows.net/${TENANT}/`,
@@ -249,7 +249,7 @@ test("basic: the signature is not looked at, every Microsoft authority is truste
   }
 });
 
-test("an issuer may set its own audience and name subjects instead of objects", async () => {
+test("an issuer may have its own audience and name subjects instead of objects", async () => {
   const oauth = issuerOf({
     issuer: "https://id.example.org",
     audience: "lazuli",
@@ -265,7 +265,7 @@ test("an issuer may set its own audience and name subjects instead of objects", 
   );
 });
 
-test("what is not a token is refused", async () => {
+test("text that is not a token is refused", async () => {
   const [header, claims] = [part({ alg: "RS256", kid: "rsa" }), part(CLAIMS)];
   for (const token of [
     "",
@@ -289,7 +289,7 @@ test("what is not a token is refused", async () => {
   }
 });
 
-test("tokens travel over https alone, and in versions that know them", async () => {
+test("tokens are accepted over https only, and in versions that support them", async () => {
   const token = tokenOf(CLAIMS);
   const http = asking(token, TRUSTED, { url: URL.replace("https", "http") });
   assert.match(await assertRefused("AuthenticationFailed", http), /HTTPS/);
@@ -298,16 +298,16 @@ test("tokens travel over https alone, and in versions that know them", async () 
   assert.match(await assertRefused("AuthenticationFailed", version("2017-07-29")), /2017-11-09/);
 });
 
-test("a server without OAuth takes no tokens, and says so", async () => {
+test("a server without OAuth refuses tokens and says why", async () => {
   assert.match(await assertRefused("InvalidBearerToken", asking(tokenOf(CLAIMS), null)), /--oauth/);
 });
 
-test("a good token does not open an account that does not exist", async () => {
+test("a valid token does not grant access to an unknown account", async () => {
   const url = URL.replace(ACCOUNT_NAME, "nosuch");
   await assertRefused("AuthenticationFailed", asking(tokenOf(CLAIMS), TRUSTED, { url }));
 });
 
-test("below a share, Files takes tokens from those who say that they mean to override permissions", async () => {
+test("below a share, Files requires the backup intent header with a token", async () => {
   const token = tokenOf(CLAIMS);
   const url = `${URL}/file`;
   await assertRefused("MissingRequiredHeader", asking(token, TRUSTED, { url }, "file"));
@@ -320,7 +320,7 @@ test("below a share, Files takes tokens from those who say that they mean to ove
   await asking(token, TRUSTED, {}, "file")();
 });
 
-test("signing keys that cannot be used are refused at the start", async () => {
+test("unusable signing keys are refused at the start", async () => {
   const small = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
   for (const [keys, sentence] of [
     [[], /no signing keys/],

@@ -6,14 +6,16 @@ import { checkSigningKeys, type Jwk } from "./signing-keys.ts";
 import { type Claims, readToken, refused } from "./token.ts";
 import type { Identity } from "./user-delegation-key.ts";
 
-/** Whose bearer tokens are taken. */
+/** Which bearer tokens are accepted. */
 export type OAuth =
-  /** Anybody's that claims what a token for storage would: for tests on a trusted machine only. */
+  /**
+   * Any token with the claims of a storage token, unverified: for tests on a trusted machine only.
+   */
   | { readonly mode: "basic" }
   | {
       readonly mode: "issuer";
       readonly issuer: string;
-      /** Null: storage in general, or the account that is asked for. */
+      /** Null: storage in general, or the requested account. */
       readonly audience: string | null;
       readonly keys: IssuerKeys;
     };
@@ -22,30 +24,30 @@ export type OAuth =
 export interface IssuerSettings {
   readonly issuer: string;
   readonly audience?: string;
-  /** Where its public keys are. */
+  /** Where its public keys are published. */
   readonly from: KeyPlace;
 }
 
 export type KeyPlace =
   | { readonly keys: readonly Jwk[] }
   | { readonly file: string }
-  /** `networks` are those off the internet that the name in the URL may lead to. */
+  /** `networks` are private networks that the URL's host may resolve to. */
   | { readonly url: string; readonly networks: readonly string[] };
 
-/** What a token is used for. */
+/** The request that a token is used for. */
 export interface TokenUse {
   readonly service: ServiceName;
   readonly accountName: string;
-  /** Host names that stand for the account. */
+  /** Host names of the account. */
   readonly domains: readonly string[];
 }
 
-/** How far the clocks of issuer, client and server may be apart. */
+/** Allowed clock skew between issuer, client and server. */
 const SKEW_MS = 5 * 60_000;
 
-/** What tokens are for, unless the configuration says otherwise. */
+/** The audience of tokens, unless the configuration sets another. */
 export const STORAGE = "https://storage.azure.com";
-/** Storage as an application. */
+/** The application id of storage. */
 const STORAGE_ID = "e406a681-f3d4-42a8-90b6-c2b029497af1";
 const CLOUDS = ["windows.net", "usgovcloudapi.net", "chinacloudapi.cn", "cloudapi.de"];
 const AUTHORITY = /^https:\/\/([a-z.-]+)\/[0-9a-f-]{36}\/(?:v2\.0)?$/;
@@ -59,7 +61,7 @@ const AUTHORITY_HOSTS = [
   "login.partner.microsoftonline.cn",
 ];
 
-/** Throws an Error with a sentence for the operator if the keys cannot be used. */
+/** Throws an Error with a sentence for the operator if the keys are unusable. */
 export function issuerOf({ issuer, audience, from }: IssuerSettings): OAuth {
   return {
     mode: "issuer",
@@ -79,7 +81,7 @@ function loaderOf(issuer: string, from: KeyPlace) {
   return async () => keys;
 }
 
-/** Who the token speaks for. Throws a 401 that says why it is not taken. */
+/** Verifies a token and returns its subject. Throws a 401 that gives the reason. */
 export async function verifyBearer(
   token: string,
   oauth: OAuth | null,
@@ -93,13 +95,13 @@ export async function verifyBearer(
     );
   }
   const claims = await readToken(token, oauth.mode === "issuer" ? oauth.keys : null, now);
-  refuseByAuthority(claims, oauth);
-  refuseByAudience(claims, oauth, use);
-  refuseByTime(claims, now);
+  requireTrustedIssuer(claims, oauth);
+  requireAudience(claims, oauth, use);
+  requireLifetime(claims, now);
   return identityOf(claims, oauth);
 }
 
-function refuseByAuthority(claims: Claims, oauth: OAuth): void {
+function requireTrustedIssuer(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
   const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
   if (trusted) return;
@@ -114,8 +116,8 @@ function isAuthority(issuer: string): boolean {
   return host !== undefined && AUTHORITY_HOSTS.includes(host);
 }
 
-/** A token that was made for somebody else must not open anything here, however good it is. */
-function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
+/** Refuses a token made for another audience, even if it is otherwise valid. */
+function requireAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
   const named: unknown[] = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
   const wanted = oauth.mode === "issuer" ? oauth.audience : null;
   const meant = named.some((one) => {
@@ -130,7 +132,10 @@ function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
   );
 }
 
-/** All of storage, or this service of this account; with a last slash or without. */
+/**
+ * Whether an audience is all of storage or this service of this account, with or without a final
+ * slash.
+ */
 function isStorage(audience: string, { service, accountName, domains }: TokenUse): boolean {
   const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
   if (plain === STORAGE || plain === STORAGE_ID) return true;
@@ -140,14 +145,14 @@ function isStorage(audience: string, { service, accountName, domains }: TokenUse
   );
 }
 
-/** Blob and Data Lake are two doors to the same things. */
+/** Returns the services with the same letter: Blob and Data Lake are two views of the same data. */
 function namesOf(service: ServiceName): string[] {
   const names = Object.entries(SERVICE_LETTERS);
   return names.filter(([, letter]) => letter === SERVICE_LETTERS[service]).map(([name]) => name);
 }
 
-function refuseByTime({ exp, nbf = 0 }: Claims, now: Instant): void {
-  // JSON can write numbers that are too large to be any: a token with such an end would never end.
+function requireLifetime({ exp, nbf = 0 }: Claims, now: Instant): void {
+  // JSON can hold numbers that parse as infinity; such a token would never expire.
   if (!Number.isFinite(exp) || !Number.isFinite(nbf)) {
     throw refused("The token does not say until when it is valid (exp and nbf are numbers).");
   }
@@ -163,7 +168,7 @@ function identityOf(claims: Claims, oauth: OAuth): Identity {
   const objectId = textOf(claims, "oid");
   const tenantId = textOf(claims, "tid");
   if (objectId !== null && tenantId !== null) return { objectId, tenantId };
-  // Other issuers than Microsoft's name neither; their subjects are unique among themselves.
+  // Issuers other than Microsoft's send neither; their subjects are unique per issuer.
   const subject = textOf(claims, "sub");
   if (oauth.mode === "basic" || subject === null) {
     throw refused("The token does not say whom it speaks for (oid and tid).");

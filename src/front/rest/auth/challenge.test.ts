@@ -19,7 +19,7 @@ function expected(authority: string, resource: string | null = STORAGE): string 
   return resource === null ? uri : `${uri} resource_id=${resource}`;
 }
 
-test("the challenge names the tenant of the issuer, and the resource", () => {
+test("the challenge names the issuer's tenant and the resource", () => {
   for (const [name, authority] of [
     [`https://sts.windows.net/${TENANT}/`, `${MICROSOFT}/${TENANT}`],
     [`${MICROSOFT}/${TENANT}/v2.0`, `${MICROSOFT}/${TENANT}`],
@@ -30,7 +30,7 @@ test("the challenge names the tenant of the issuer, and the resource", () => {
   }
 });
 
-test("where any tenant will do, the challenge names that of the token which was refused", () => {
+test("if any tenant is accepted, the challenge names the tenant of the refused token", () => {
   for (const oauth of [null, { mode: "basic" }] as const) {
     const named = (authorization: string | undefined) => challenge(oauth, authorization);
     assert.equal(named(undefined), expected(`${MICROSOFT}/${ANY_TENANT}`));
@@ -42,7 +42,7 @@ test("where any tenant will do, the challenge names that of the token which was 
   }
 });
 
-test("an audience that is a URL is the resource; another one is left out", () => {
+test("an audience that is a URL is the resource; any other is left out", () => {
   const name = "https://login.example.org/tenant";
   const own = "https://files.example.org";
   assert.equal(challenge(issuer(name, own), undefined), expected(name, own));

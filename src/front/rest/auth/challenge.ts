@@ -1,14 +1,14 @@
 import { type OAuth, STORAGE } from "./bearer.ts";
 
 const AUTHORITY = "https://login.microsoftonline.com";
-/** No directory has this id. A client needs some id, or it does not answer the challenge. */
+/** A tenant id that no directory has. Clients ignore a challenge without a tenant id. */
 const ANY_TENANT = "00000000-0000-0000-0000-000000000000";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * What a 401 says in `WWW-Authenticate`: where to get a token, and for what. SDKs read the tenant
- * from the first part of the path, and the scope from `resource_id`. `authorization` is the header
- * of the request that was refused.
+ * Formats the `WWW-Authenticate` header of a 401: where to get a token, and for which resource.
+ * SDKs read the tenant from the first path segment, and the scope from `resource_id`.
+ * `authorization` is the header of the refused request.
  */
 export function challenge(oauth: OAuth | null, authorization: string | undefined): string {
   const authority =
@@ -17,7 +17,7 @@ export function challenge(oauth: OAuth | null, authorization: string | undefined
       : `${AUTHORITY}/${tenantIn(authorization) ?? ANY_TENANT}`;
   const uri = `Bearer authorization_uri=${authority}/oauth2/authorize`;
   const resource = (oauth?.mode === "issuer" && oauth.audience) || STORAGE;
-  // SDKs parse it as a URL, and fail on an application id.
+  // SDKs parse it as a URL and fail on an application id.
   return URL.canParse(resource) && /^https?:/i.test(resource)
     ? `${uri} resource_id=${resource}`
     : uri;
@@ -29,7 +29,7 @@ function authorityOf(issuer: string): string {
     .replace(/\/(?:v2\.0)?$/, "");
 }
 
-/** Where tokens of any tenant are taken, a client should ask the tenant again that it asked first. */
+/** Returns the tenant of the refused token: a client should ask the same tenant again. */
 function tenantIn(authorization: string | undefined): string | null {
   const payload = /^bearer [^.]*\.([^.]+)\./i.exec(authorization ?? "")?.[1];
   if (payload === undefined) return null;

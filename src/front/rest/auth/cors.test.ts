@@ -26,7 +26,7 @@ const ALLOWED = [
   ...["Access-Control-Allow-Methods", "PUT"],
 ];
 
-test("a preflight that a rule matches is told what the rule allows", () => {
+test("a preflight that matches a rule gets what the rule allows", () => {
   assert.deepEqual(asking([rule({})], "http://a.com", "PUT")(), [
     ...ALLOWED,
     ...["Access-Control-Max-Age", "200"],
@@ -45,7 +45,7 @@ test("a rule for any origin answers with a star and without credentials", () => 
   ]);
 });
 
-test("without rules, or without one that matches, a preflight fails", () => {
+test("without a matching rule, a preflight fails", () => {
   const rules = [rule({})];
   assertRefused("CorsPreflightFailure", asking([], "http://a.com", "GET"));
   for (const origin of [
@@ -65,7 +65,7 @@ test("without rules, or without one that matches, a preflight fails", () => {
   }
 });
 
-test("the first rule with origin and method decides, even if a later one has the headers", () => {
+test("the first rule that matches origin and method decides, even if a later one has the headers", () => {
   const rules = [
     rule({ allowedMethods: ["DELETE"] }),
     rule({ allowedHeaders: ["x-ms-version"] }),
@@ -75,7 +75,7 @@ test("the first rule with origin and method decides, even if a later one has the
   assertRefused("CorsPreflightFailure", asking(rules, "http://a.com", "GET", "x-ms-date"));
 });
 
-test("a star allows every header, and no header needs none", () => {
+test("a star allows every header, and a rule without headers allows none", () => {
   asking([rule({ allowedHeaders: ["*"] })], "http://a.com", "GET", "anything,else")();
   asking([rule({ allowedHeaders: [] })], "http://a.com", "GET")();
   asking([rule({ allowedHeaders: [] })], "http://a.com", "GET", "")();
@@ -85,7 +85,7 @@ test("a star allows every header, and no header needs none", () => {
   );
 });
 
-test("a wildcard stands for every host below a domain", () => {
+test("a wildcard matches every host below a domain", () => {
   const rules = [rule({ allowedOrigins: ["https://*.contoso.com"] })];
   for (const origin of ["https://www.contoso.com", "https://a.b-c.contoso.com"]) {
     assert.equal(asking(rules, origin, "GET")()[1], origin);
@@ -120,14 +120,14 @@ test("a preflight must name origin and method", () => {
 
 const RESPONSE = ["ETag", "x-ms-meta-a", "X-Ms-Meta-B", "Content-Length"];
 
-test("a page that a rule knows may see the response and the headers that are exposed to it", () => {
+test("a page that a rule allows sees the response and its exposed headers", () => {
   assert.deepEqual(corsHeaders([rule({})], "GET", "http://a.com", RESPONSE), [
     ...["Access-Control-Allow-Origin", "http://a.com", "Access-Control-Allow-Credentials", "true"],
     ...["Access-Control-Expose-Headers", "ETag,x-ms-meta-a,X-Ms-Meta-B", "Vary", "Origin"],
   ]);
 });
 
-test("a rule for any origin applies without one too, and the response does not vary", () => {
+test("a rule for any origin also applies without an Origin, and the response does not vary", () => {
   const rules = [rule({ allowedOrigins: ["*"], exposedHeaders: ["*"] })];
   for (const origin of ["http://b.com", undefined]) {
     assert.deepEqual(corsHeaders(rules, "GET", origin, RESPONSE), [
@@ -137,7 +137,7 @@ test("a rule for any origin applies without one too, and the response does not v
   }
 });
 
-test("reads vary by origin where there are rules and none matches", () => {
+test("reads vary by origin if there are rules and none matches", () => {
   for (const origin of ["http://b.com", undefined]) {
     for (const method of ["GET", "HEAD"]) {
       const rules = [rule({ allowedMethods: [method] })];

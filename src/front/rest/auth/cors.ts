@@ -6,9 +6,8 @@ import { requireHeader } from "../request-headers.ts";
 const ANY = "*";
 
 /**
- * Answers a browser that asks (with OPTIONS) whether a page may send a request. Rules are tried in
- * order; the first that has the origin and the method decides. Returns response headers, names and
- * values in turn.
+ * Answers a preflight (OPTIONS): may a page send this request? The first rule that matches origin
+ * and method decides. Returns response headers, as alternating names and values.
  */
 export function preflight(rules: readonly CorsRule[], headers: RequestHeaders): string[] {
   const origin = requireHeader(headers, "origin");
@@ -30,8 +29,8 @@ export function preflight(rules: readonly CorsRule[], headers: RequestHeaders): 
 }
 
 /**
- * What to add to the response of any other request, which has headers of these names. A page that no
- * rule lets see the response is stopped by its browser, not here.
+ * Returns the CORS headers for the response to any other request; `names` are its header names. The
+ * browser, not the server, hides the response from a page that no rule allows.
  */
 export function corsHeaders(
   rules: readonly CorsRule[],
@@ -42,7 +41,7 @@ export function corsHeaders(
   if (rules.length === 0) return [];
   const rule = rules.find((one) => allows(one, origin, method));
   const added = rule === undefined ? [] : exposing(rule, origin ?? ANY, names);
-  // A cache must not hand to one page what depends on the origin of another.
+  // A cache must not serve one page a response that depends on the origin of another.
   const varies = rule === undefined || !rule.allowedOrigins.includes(ANY);
   if (varies && (method === "GET" || method === "HEAD")) added.push("Vary", "Origin");
   return added;
@@ -60,7 +59,7 @@ function originHeaders(rule: CorsRule, origin: string): string[] {
   return ["Access-Control-Allow-Origin", origin, "Access-Control-Allow-Credentials", "true"];
 }
 
-/** Browsers know no prefixes, and no `*` with credentials: what these cover is named one by one. */
+/** Expands patterns to names: browsers support no prefixes, and no `*` with credentials. */
 function exposedNames(patterns: readonly string[], names: readonly string[]): string[] {
   const exposed = patterns.filter((pattern) => !pattern.endsWith(ANY));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(ANY));
@@ -70,7 +69,7 @@ function exposedNames(patterns: readonly string[], names: readonly string[]): st
   return exposed;
 }
 
-/** Without an origin only a rule for any origin applies. */
+/** Without an origin, only a rule for any origin applies. */
 function allows(rule: CorsRule, origin: string | undefined, method: string): boolean {
   if (!rule.allowedMethods.includes(method)) return false;
   return rule.allowedOrigins.some(
@@ -78,7 +77,7 @@ function allows(rule: CorsRule, origin: string | undefined, method: string): boo
   );
 }
 
-/** Exactly, case included; `https://*.contoso.com` stands for every host below `contoso.com`. */
+/** Compares case-sensitively; `https://*.contoso.com` matches every host below `contoso.com`. */
 function matchesOrigin(allowed: string, origin: string): boolean {
   if (allowed === origin) return true;
   const star = allowed.indexOf("://*.");
@@ -90,7 +89,7 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   return /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/.test(below);
 }
 
-/** Header names do not tell cases apart; a pattern may end in `*`. */
+/** Header names are case-insensitive; a pattern may end in `*`. */
 function covers(patterns: readonly string[], name: string): boolean {
   const lower = name.toLowerCase();
   return patterns.some((pattern) => {

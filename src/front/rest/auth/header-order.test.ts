@@ -5,13 +5,13 @@ import { compareHeaderNames } from "./header-order.ts";
 
 const name = fc.string({ unit: fc.constantFrom(..."!#$%&'*+-.^_`|~0189abyz"), maxLength: 8 });
 
-test("names are in the order that was measured on the service", () => {
+test("names are in the order measured on the service", () => {
   const order = ["-_a", "-1", "-a", "-a.b", "-a_b", "-a1", "-aa", "-ab", "-a-b", "-z"];
   const sorted = order.toReversed().sort(compareHeaderNames);
   assert.deepEqual(sorted, order);
 });
 
-test("it is an order: two names are equal only if they are the same, and it has no circles", () => {
+test("the order is total: only identical names are equal, and it has no cycles", () => {
   fc.assert(
     fc.property(name, name, name, (a, b, c) => {
       const sign = (left: string, right: string) => Math.sign(compareHeaderNames(left, right));

@@ -1,7 +1,7 @@
 /**
- * The order in which the service sorts `x-ms-` headers before it signs them. Names compare by their
- * characters in the order below, as if hyphens and apostrophes were not there; only if that leaves
- * two names equal, a name is behind another where it has one of these and the other has not.
+ * The order in which the service sorts `x-ms-` headers for signing. Names compare by their
+ * characters in the order below, ignoring hyphens and apostrophes. If two names are then equal, a
+ * hyphen or apostrophe sorts after its absence.
  */
 const ORDER = "!#$%&*.^_`|~+0123456789abcdefghijklmnopqrstuvwxyz";
 const SKIPPED = "'-";
@@ -9,7 +9,7 @@ const SKIPPED = "'-";
 const WEIGHTS = new Uint8Array(128);
 for (let at = 0; at < ORDER.length; at++) WEIGHTS[ORDER.charCodeAt(at)] = at + 1;
 
-/** Both in lower case. Never 0 for two different names. */
+/** Compares two names in lower case. Returns 0 only for identical names. */
 export function compareHeaderNames(left: string, right: string): number {
   let i = 0;
   let j = 0;
@@ -41,7 +41,7 @@ function compareSkipped(left: string, right: string): number {
   return left.length - right.length || compareOrdinally(left, right);
 }
 
-/** 0 for what is skipped and behind the end. */
+/** Returns 0 for skipped characters and after the end. */
 function weightAt(name: string, at: number): number {
   return at < name.length ? (WEIGHTS[name.charCodeAt(at)] ?? 0) : 0;
 }

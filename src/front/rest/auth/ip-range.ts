@@ -1,4 +1,4 @@
-/** IPv4 addresses as numbers, both ends included. */
+/** A range of IPv4 addresses as numbers, both ends included. */
 export interface IpRange {
   readonly first: number;
   readonly last: number;
@@ -6,7 +6,7 @@ export interface IpRange {
 
 const MAPPED_PREFIX = "::ffff:";
 
-/** `10.0.0.1` or `10.0.0.1-10.0.0.9`; null if it is neither. */
+/** Parses `10.0.0.1` or `10.0.0.1-10.0.0.9`; null if it is neither. */
 export function parseIpRange(text: string): IpRange | null {
   const hyphen = text.indexOf("-");
   const first = parseIpv4(hyphen < 0 ? text : text.slice(0, hyphen));
@@ -14,7 +14,7 @@ export function parseIpRange(text: string): IpRange | null {
   return first === null || last === null ? null : { first, last };
 }
 
-/** An IPv4 address that comes in through an IPv6 socket counts as what it is. */
+/** Treats an IPv4-mapped IPv6 address as the IPv4 address. */
 export function isWithinRange(range: IpRange, remoteAddress: string): boolean {
   const mapped = remoteAddress.toLowerCase().startsWith(MAPPED_PREFIX);
   const address = parseIpv4(mapped ? remoteAddress.slice(MAPPED_PREFIX.length) : remoteAddress);

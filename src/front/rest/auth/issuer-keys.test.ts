@@ -11,13 +11,13 @@ const keyNamed = (kid: string): Jwk => ({ ...publicKey.export({ format: "jwk" })
 const INPUT = { payload: "", signature: "" };
 const MINUTE_MS = 60_000;
 
-/** An issuer whose answers a test decides. */
+/** An issuer whose responses the test controls. */
 class TestIssuer {
   kids: string[] = ["a"];
   isDown = false;
   loads = 0;
   failures = 0;
-  /** What an answer waits for. */
+  /** Every load waits for this. */
   gate: Promise<void> = Promise.resolve();
   readonly keys = new IssuerKeys(async () => {
     this.loads++;
@@ -51,7 +51,7 @@ test("keys are loaded once, for the first token", async () => {
   assert.equal(issuer.loads, 1);
 });
 
-test("many who need keys at once share one load", async () => {
+test("concurrent requests for keys share one load", async () => {
   const issuer = new TestIssuer();
   let open = () => {};
   issuer.gate = new Promise((resolve) => {
@@ -66,7 +66,7 @@ test("many who need keys at once share one load", async () => {
   assert.equal(issuer.loads, 2);
 });
 
-test("a key that is not known has the keys loaded again, but not at any rate", async () => {
+test("an unknown key reloads the keys, at a limited rate", async () => {
   const issuer = new TestIssuer();
   await issuer.find("a", 0);
   issuer.kids = ["a", "b"];
@@ -78,19 +78,19 @@ test("a key that is not known has the keys loaded again, but not at any rate", a
   assert.equal(issuer.loads, 2);
 });
 
-test("a key that was withdrawn stops working once the keys are old", async () => {
+test("a withdrawn key stops working once the keys are old", async () => {
   const issuer = new TestIssuer();
   await issuer.find("a", 0);
   issuer.kids = ["b"];
   await issuer.find("a", 10 * MINUTE_MS - 1);
   assert.equal(issuer.loads, 1);
-  // This one still passes: nobody waits for the load that it starts.
+  // The key still works: the reload it starts runs in the background.
   await issuer.find("a", 10 * MINUTE_MS);
   await issuer.find("b", 10 * MINUTE_MS);
   await assert.rejects(issuer.find("a", 10 * MINUTE_MS + 1), noKey);
 });
 
-test("while an issuer is down its old keys go on working, and new ones are a 503", async () => {
+test("while an issuer is down its old keys keep working, and unknown keys get a 503", async () => {
   const issuer = new TestIssuer();
   await issuer.find("a", 0);
   issuer.isDown = true;
@@ -103,7 +103,7 @@ test("while an issuer is down its old keys go on working, and new ones are a 503
   await issuer.find("b", 60 * MINUTE_MS + 10_000);
 });
 
-test("without any keys a token is a 503, until the issuer answers", async () => {
+test("before any keys are loaded a token gets a 503, until the issuer answers", async () => {
   const issuer = new TestIssuer();
   issuer.isDown = true;
   await assert.rejects(issuer.find("a", 0), unavailable);
@@ -112,7 +112,7 @@ test("without any keys a token is a 503, until the issuer answers", async () => 
   await issuer.find("a", 10_000);
 });
 
-test("a clock that is set back does not keep keys from being loaded", async () => {
+test("setting the clock back does not stop keys from being loaded", async () => {
   const issuer = new TestIssuer();
   await issuer.find("a", 1_000 * MINUTE_MS);
   issuer.kids = ["b"];

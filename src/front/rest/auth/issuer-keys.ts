@@ -3,35 +3,38 @@ import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Jwk } from "./signing-keys.ts";
 
-/** Where an issuer's keys come from. It is asked again when a token names a key that is not known. */
+/** Loads an issuer's keys. Called again when a token names an unknown key. */
 export type LoadKeys = () => Promise<readonly Jwk[]>;
 
-/** Keys this old are loaded again in the background, so that a key that was withdrawn goes. */
+/** Older keys are reloaded in the background, so that withdrawn keys disappear. */
 const KEYS_AGE_MS_MAX = 10 * 60_000;
 /** Limits fetches from the issuer, since clients can send tokens with invented key ids. */
 const LOAD_PAUSE_MS = 10_000;
 
 /**
- * The public keys of an issuer. They are loaded when the first token comes, and again when one
- * names an unknown key. While the issuer does not answer, the keys that were loaded go on working.
+ * The public keys of an issuer. They are loaded for the first token, and again when a token names
+ * an unknown key. While the issuer does not answer, the loaded keys keep working.
  */
 export class IssuerKeys {
-  /** Told why keys could not be loaded. */
+  /** Called with the reason when keys cannot be loaded. */
   onFailure: (error: Error) => void = () => {};
   readonly #load: LoadKeys;
   #set: LocalJWKSet | null = null;
   #loadedMs = 0;
   #triedMs: number | null = null;
-  /** Why the last attempt failed; null if it did not. */
+  /** Why the last load failed; null if it succeeded. */
   #failure: Error | null = null;
-  /** Everybody who waits for keys waits for the same attempt. */
+  /** The current load, shared by all callers that wait for keys. */
   #loading: Promise<void> | null = null;
 
   constructor(load: LoadKeys) {
     this.#load = load;
   }
 
-  /** The key that a token names. Throws an error of jose if there is none, and a 503 if nobody knows. */
+  /**
+   * Returns the key that a token names. Throws a jose error if there is none, and a 503 if the
+   * issuer does not answer.
+   */
   async find(
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
@@ -49,7 +52,7 @@ export class IssuerKeys {
     try {
       return await this.#known()(header, token);
     } catch (error) {
-      // Until the issuer answers, nobody knows whether the key is new or invented.
+      // Until the issuer answers, an unknown key may be new or invented.
       const isUnknown = error instanceof errors.JWKSNoMatchingKey && this.#failure !== null;
       throw isUnknown ? unavailable(this.#failure) : error;
     }
@@ -85,7 +88,7 @@ export class IssuerKeys {
   }
 }
 
-/** A clock that was set back has passed every time that was taken before. */
+/** Treats every recorded time as past if the clock was set back. */
 function isPast(time: Instant, now: Instant): boolean {
   return now >= time || now < time - KEYS_AGE_MS_MAX;
 }

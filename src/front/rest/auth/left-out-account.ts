@@ -2,11 +2,11 @@ import type { RestRequest } from "../http/exchange.ts";
 import type { Account, Accounts } from "./account.ts";
 
 /**
- * The account that a request means whose URL names none of this server's. Some clients leave the
+ * Finds the account of a request whose URL names no account of this server. Some clients leave the
  * account out of the path when they rename, but sign for it: SharedKey names it in the header, and
- * the text that a SAS signs holds its name. The request is verified with that account's key
- * afterwards, over the path as it was sent. Nothing but a signature names an account here: a bearer
- * token may be good for several.
+ * the string that a SAS signs contains it. The request is then verified with that account's key,
+ * over the path as sent. Only a signature can name an account here: a bearer token may be valid for
+ * several.
  */
 export function accountSignedFor(
   { headers, query }: RestRequest,

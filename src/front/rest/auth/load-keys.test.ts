@@ -12,7 +12,7 @@ const KEY = { ...publicKey.export({ format: "jwk" }), kid: "rsa" };
 const SET = JSON.stringify({ keys: [KEY] });
 const LIMITS = { bytesMax: 10_000, totalMs: 5_000 };
 
-test("keys are fetched from an address that the operator wrote down", async (t) => {
+test("keys are fetched from a URL that the operator configured", async (t) => {
   const asked: (string | undefined)[] = [];
   const origin = await serve(t, (request, answer) => {
     asked.push(request.method, request.url, request.headers.authorization);
@@ -22,7 +22,7 @@ test("keys are fetched from an address that the operator wrote down", async (t) 
   assert.deepEqual(asked, ["GET", "/keys?v=2", undefined]);
 });
 
-test("a name that leads off the internet is not asked, unless its network is listed", async (t) => {
+test("a name that resolves to a private address is not contacted unless its network is listed", async (t) => {
   let hits = 0;
   const origin = await serve(t, (_, answer) => {
     hits++;
@@ -35,7 +35,7 @@ test("a name that leads off the internet is not asked, unless its network is lis
   assert.deepEqual([keys.length, hits], [1, 1]);
 });
 
-test("redirects, errors and answers that are no keys are refused", async (t) => {
+test("redirects, errors and responses without keys are refused", async (t) => {
   let elsewhere = 0;
   const other = await serve(t, (_, answer) => {
     elsewhere++;
@@ -66,7 +66,7 @@ test("redirects, errors and answers that are no keys are refused", async (t) => 
   assert.equal(elsewhere, 0);
 });
 
-test("an issuer that does not answer, or never ends, is given up", async (t) => {
+test("an issuer that does not answer, or never finishes, times out", async (t) => {
   const origin = await serve(t, ({ url }, answer) => {
     if (url === "/head") answer.writeHead(200).write("{");
   });
@@ -76,7 +76,7 @@ test("an issuer that does not answer, or never ends, is given up", async (t) => 
   await assert.rejects(keysAtUrl(`${origin}/head`, [], head)(), /too slow|no answer/);
 });
 
-test("keys come over https, or from this machine", () => {
+test("keys are fetched over https, or from this machine", () => {
   for (const url of [
     "http://login.example.org/keys",
     "http://10.0.0.1/keys",
@@ -92,7 +92,7 @@ test("keys come over https, or from this machine", () => {
   assert.throws(() => keysAtUrl("https://login.example.org/keys", ["10.0.0.1"]), /no network/);
 });
 
-test("keys in a file are read each time, and only their public parts are kept", async (t) => {
+test("keys in a file are read each time, and only their public parts are returned", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-keys-"));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, "keys.json");

@@ -6,16 +6,16 @@ import { isLocal } from "../source/own-endpoints.ts";
 import type { LoadKeys } from "./issuer-keys.ts";
 import { readKeySet } from "./signing-keys.ts";
 
-/** What the server of an issuer is granted. */
+/** Limits on fetching keys from an issuer. */
 export interface KeyFetchLimits {
   readonly bytesMax: number;
-  /** Until all of the answer is here. */
+  /** Time limit for the whole response. */
   readonly totalMs: number;
 }
 
 const LIMITS: KeyFetchLimits = { bytesMax: 256 * KIB, totalMs: 5_000 };
 
-/** Reads a JWKS from a file each time it is asked for. */
+/** Loads a JWKS from a file, reading it each time. */
 export function keysInFile(path: string): LoadKeys {
   return async () => {
     try {
@@ -27,8 +27,9 @@ export function keysInFile(path: string): LoadKeys {
 }
 
 /**
- * Fetches a JWKS by the rules for sources of copies: no redirects, and a name must lead to the
- * internet or to one of `networks`. Throws an Error for the operator if the URL cannot be used.
+ * Loads a JWKS from a URL under the rules for copy sources: no redirects, and the host must resolve
+ * to a public address or to one in `networks`. Throws an Error for the operator if the URL is
+ * unusable.
  */
 export function keysAtUrl(
   text: string,

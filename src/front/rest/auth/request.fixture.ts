@@ -21,7 +21,7 @@ export const ACCOUNTS = accountsOf([
 export const ACCOUNT = ACCOUNTS.byName.get(ACCOUNT_NAME) as Account;
 export const NOON = Date.UTC(2030, 0, 1, 12);
 
-/** A request as a test states it; what it leaves out is usual. */
+/** A request as a test states it; every field has a default. */
 export interface Asked {
   readonly method?: string;
   readonly url: string;
@@ -55,7 +55,7 @@ export function requestOf(asked: Asked): RestRequest {
   };
 }
 
-/** Container and name as a simple router would find them. */
+/** Splits a path into container and name like a simple router. */
 export function resourceOf(service: ServiceName, address: Address): Resource {
   const [, container = "", ...rest] = decodeURIComponent(address.resourcePath).split("/");
   const needsIntent = service === "file" && rest.length > 0;
@@ -73,7 +73,7 @@ export function authenticated(
   return found;
 }
 
-/** With whatever credentials. */
+/** Authenticates with any credentials, including bearer tokens. */
 export function authenticating(
   service: ServiceName,
   asked: Asked,
@@ -84,7 +84,7 @@ export function authenticating(
   return authenticate(request, address, resourceOf(service, address), { oauth });
 }
 
-/** Refused with this code; returns the sentence that says why. */
+/** Asserts that an attempt is refused with this code; returns the detail of the refusal. */
 export function assertRefused(code: FaultCode, attempt: () => unknown, message?: string): string {
   try {
     attempt();

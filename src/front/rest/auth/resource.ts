@@ -1,19 +1,16 @@
 export type ServiceName = "blob" | "dfs" | "file" | "queue" | "table";
 
 /**
- * What a request addresses, decoded, as routing found it. A SAS is checked against the very names
- * that the operation will use, so the two cannot read a URL differently.
+ * The decoded resource that a request addresses, as routing found it. A SAS is checked against the
+ * same names that the operation uses, so the two cannot read a URL differently.
  */
 export interface Resource {
   readonly service: ServiceName;
   /** Container, share, queue or table; "" for the account itself. */
   readonly container: string;
-  /** Blob, or path within the share; "" where there is none. */
+  /** Blob, or path within the share; "" if there is none. */
   readonly name: string;
-  /**
-   * Whether a token must say that it means to override permissions of files: what is addressed is
-   * a file or a directory.
-   */
+  /** Whether a bearer token needs the backup intent header: true for files and directories. */
   readonly needsIntent?: boolean;
 }
 

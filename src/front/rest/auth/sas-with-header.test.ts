@@ -54,7 +54,7 @@ const accountSas = (expiresOn: Date) =>
     CREDENTIAL,
   ).toString();
 
-/** A SAS for one user alone, as the official client makes it. */
+/** A SAS bound to one user, made by the official client. */
 function boundSas(more: object = {}, delegatedTenantId = ""): string {
   const identity = { objectId: "owner", tenantId: TENANT };
   const [from, until] = [NOON - HOUR_MS, NOON + HOUR_MS];
@@ -97,7 +97,7 @@ const withToken = (sas: string, authorization: string, more: Partial<Asked> = {}
   return async () => authenticating("blob", asked, BASIC);
 };
 
-/** A request that the owner signed with the account's key, SAS and all. */
+/** A request that the owner signed with the account's key, including its SAS. */
 function withKey(sas: string) {
   const pairs = sas
     .split("&")
@@ -115,13 +115,13 @@ function withKey(sas: string) {
 
 const SAS_ACCESS = { kind: "service-sas", letters: "r", policy: null };
 
-test("a SAS beside a key or a token narrows what can be done, and shows no identity", async () => {
+test("a SAS with a key or a token limits the request, and hides the identity", async () => {
   assert.deepEqual(withKey(serviceSas())().access, SAS_ACCESS);
   const { access, identity } = await withToken(serviceSas(), bearer("user"))();
   assert.deepEqual([access, identity], [SAS_ACCESS, null]);
 });
 
-test("a SAS beside a key or a token that is good is refused if it is expired or wrong", async () => {
+test("an expired or wrong SAS is refused even with a valid key or token", async () => {
   const over = new Date(NOON);
   for (const sas of [
     serviceSas({ expiresOn: over }),
@@ -136,7 +136,7 @@ test("a SAS beside a key or a token that is good is refused if it is expired or 
   }
 });
 
-test("a SAS that is good does not mend a header that is not", async () => {
+test("a valid SAS does not make up for an invalid header", async () => {
   const headers = { "x-ms-date": DATE, authorization: `SharedKey ${ACCOUNT_NAME}:${sign("x")}` };
   const asked = { url: `${URL}?${serviceSas()}`, headers };
   assertRefused("AuthenticationFailed", () => authenticated("blob", asked));
@@ -144,7 +144,7 @@ test("a SAS that is good does not mend a header that is not", async () => {
   await assertRefusedLater("InvalidBearerToken", withToken(serviceSas(), over));
 });
 
-test("a SAS for one user is good with that user's token alone", async () => {
+test("a SAS for one user is valid only with that user's token", async () => {
   const { access, identity } = await withToken(boundSas(), bearer("user"))();
   assert.deepEqual([access, identity], [SAS_ACCESS, null]);
   for (const [sas, token] of [
@@ -162,7 +162,7 @@ test("a SAS for one user is good with that user's token alone", async () => {
   assertRefused("AuthenticationFailed", withKey(boundSas()), "a key is no user");
 });
 
-test("the user of a SAS is signed, and so is the tenant", async () => {
+test("the user and the tenant of a SAS are signed", async () => {
   const bound = boundSas({}, OTHER_TENANT);
   for (const changed of [
     bound.replace(/&sduoid=[^&]*/, ""),
@@ -180,7 +180,7 @@ test("the user of a SAS is signed, and so is the tenant", async () => {
       await assertRefusedLater("AuthenticationFailed", attempt, changed);
     }
   }
-  // Versions that do not sign the field must not believe it.
+  // Versions that do not sign the field must refuse it.
   for (const version of ["2018-11-09", "2020-12-06"]) {
     const sas = `${boundSas({ version, delegatedUserObjectId: undefined })}&sduoid=user`;
     const detail = await assertRefusedLater("AuthenticationFailed", withToken(sas, bearer("user")));
@@ -188,7 +188,7 @@ test("the user of a SAS is signed, and so is the tenant", async () => {
   }
 });
 
-test("no field of a SAS can be given twice, whatever its case and place", () => {
+test("a SAS field given twice is refused, whatever its case and place", () => {
   const sas = serviceSas();
   for (const part of sas.split("&")) {
     const [name = ""] = part.split("=");
@@ -207,11 +207,11 @@ test("no field of a SAS can be given twice, whatever its case and place", () => 
       assert.match(detail, new RegExp(`^${name} is given more than once`), twice);
     }
   }
-  // What is no field of a SAS is none of its business.
+  // Other parameters may repeat.
   authenticated("blob", { url: `${URL}?${sas}&other=1&other=2` });
 });
 
-test("queues and tables know no other kind of resource than their own", () => {
+test("queues and tables accept no other resource type than their own", () => {
   const terms = ["r", "", "2030-01-01T13:00:00Z", `/queue/${ACCOUNT_NAME}/q1`, "", "", "", VERSION];
   const sig = encodeURIComponent(sign(terms.join("\n")));
   const query = `sv=${VERSION}&sp=r&se=${encodeURIComponent("2030-01-01T13:00:00Z")}&sig=${sig}`;

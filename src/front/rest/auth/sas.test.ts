@@ -9,7 +9,7 @@ import {
   sign,
 } from "./request.fixture.ts";
 
-/** An account token made by hand, so that it can say what no client would sign. */
+/** An account token made without a client, so that it can hold values no client would sign. */
 function asking(fields: Readonly<Record<string, string>>, more: Partial<Asked> = {}) {
   const all: Record<string, string> = {
     sv: "2018-11-09",
@@ -26,11 +26,11 @@ function asking(fields: Readonly<Record<string, string>>, more: Partial<Asked> =
   return () => authenticated("blob", { ...more, url });
 }
 
-test("the token that the others are made from is good", () => {
+test("the token that the other tests modify is valid", () => {
   assert.equal(asking({})().access.kind, "account-sas");
 });
 
-test("a token begins at its start and is over at its expiry", () => {
+test("a token is valid from its start until its expiry", () => {
   const fields = { st: "2030-01-01T12:00:00Z", se: "2030-01-01T12:00:10Z" };
   const at = (ms: number) => asking(fields, { receivedMs: NOON + ms });
   at(0)();
@@ -48,7 +48,7 @@ test("a token begins at its start and is over at its expiry", () => {
   );
 });
 
-test("a token that is over and has no start is judged as if it started now", () => {
+test("an expired token without a start is reported as if it started now", () => {
   const late = { receivedMs: NOON + 20_000 };
   assert.equal(
     assertRefused("AuthenticationFailed", asking({ se: "2030-01-01T12:00:10Z" }, late)),
@@ -57,7 +57,7 @@ test("a token that is over and has no start is judged as if it started now", () 
   );
 });
 
-test("a token that ends before it starts is refused at any time", () => {
+test("a token that ends before it starts is always refused", () => {
   const fields = { st: "2030-01-01T12:00:10Z", se: "2030-01-01T12:00:00Z" };
   for (const receivedMs of [NOON - 1, NOON + 5_000, NOON + 20_000]) {
     assert.match(
@@ -67,7 +67,7 @@ test("a token that ends before it starts is refused at any time", () => {
   }
 });
 
-test("every documented form of time is read, and no other", () => {
+test("every documented time format is read, and no other", () => {
   for (const se of ["2030-01-02", "2030-01-02T00:00Z", "2030-01-02T00:00:00.1234567Z"]) {
     asking({ se })();
   }
@@ -76,7 +76,7 @@ test("every documented form of time is read, and no other", () => {
   }
 });
 
-test("a token with addresses opens to these alone", () => {
+test("a token with addresses is valid from these only", () => {
   const from = (sip: string, remoteAddress: string) => asking({ sip }, { remoteAddress });
   from("10.0.0.5", "10.0.0.5")();
   from("10.0.0.1-10.0.0.9", "10.0.0.1")();
@@ -91,7 +91,7 @@ test("a token with addresses opens to these alone", () => {
   }
 });
 
-test("a token for https alone does not open over http", () => {
+test("a token for https only is refused over http", () => {
   const over = (scheme: string, spr: string) =>
     asking({ spr }, { url: `${scheme}://127.0.0.1/${ACCOUNT_NAME}/c/b` });
   over("https", "https")();
@@ -101,13 +101,13 @@ test("a token for https alone does not open over http", () => {
   assertRefused("AuthenticationFailed", over("http", "http"));
 });
 
-test("a wrong signature outweighs everything else that is wrong", () => {
+test("a wrong signature is reported before any other error", () => {
   const fields = { se: "2029-01-01", sip: "1.1.1.1", spr: "https", ss: "q" };
   const attempt = asking({ ...fields, sv: "2020-12-06" });
   assert.match(assertRefused("AuthenticationFailed", attempt), /did not match/);
 });
 
-test("every mandatory field is asked for by name", () => {
+test("every missing mandatory field is named", () => {
   for (const name of ["sp", "se", "ss", "srt"]) {
     assert.match(assertRefused("AuthenticationFailed", asking({ [name]: "" })), new RegExp(name));
   }
@@ -116,7 +116,7 @@ test("every mandatory field is asked for by name", () => {
   }
 });
 
-test("no field can carry the end of a line", () => {
+test("a line end in any field is refused", () => {
   for (const fields of [{ sp: "r\n" }, { st: "\n" }, { sip: "\r\n" }, { srt: "sco\x00" }]) {
     assert.match(assertRefused("AuthenticationFailed", asking(fields)), /control character/);
   }

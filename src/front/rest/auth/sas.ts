@@ -14,30 +14,30 @@ import {
   SignatureMismatch,
 } from "./signature.ts";
 
-/** What a shared access signature grants once it has been found good. */
+/** What a verified shared access signature grants. */
 export interface SasGrant {
   readonly access: Access;
-  /** Response headers that it replaces on reads: names and values in turn. */
+  /** Response headers that it replaces on reads, as alternating names and values. */
   readonly overrides: readonly string[];
-  /** What it opens of a table; null unless it is for one. */
+  /** The part of a table that it grants; null unless it is for a table. */
   readonly keyRange: KeyRange | null;
   readonly encryptionScope: string | null;
 }
 
-/** From when to when a token is good. Null where it does not say. */
+/** The time in which a token is valid. Null where it does not say. */
 export interface Validity {
   readonly startMs: Instant | null;
   readonly expiryMs: Instant | null;
 }
 
-/** Since then tokens can name addresses and protocols, and can be made for a whole account. */
+/** Since this version, tokens can name addresses and protocols, and can be for a whole account. */
 export const SAS_2015 = "2015-04-05";
 
 const MAY_HAVE_BLANKS: ReadonlySet<string> = new Set(["si", "spk", "srk", "epk", "erk"]);
 
 /**
- * A parameter of the token as it was signed; "" if it is not there. Line ends are refused: they
- * would let what one field says pass for another.
+ * Returns a field of the token as it was signed; "" if it is missing. Refuses line ends, with which
+ * the value of one field could pass for another.
  */
 export function sasField(query: Query, name: string): string {
   const value = MAY_HAVE_BLANKS.has(name) ? query.form(name) : query.get(name);
@@ -51,7 +51,7 @@ export function sasField(query: Query, name: string): string {
   return value;
 }
 
-/** Everything that a SAS of any kind may say. */
+/** All fields that any kind of SAS may have. */
 const SAS_FIELDS: ReadonlySet<string> = new Set(
   (
     "sv ss srt sp st se sip spr si sr sdd ses sig tn spk srk epk erk rscc rscd rsce rscl rsct " +
@@ -59,8 +59,8 @@ const SAS_FIELDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Of two values for one field, one would be checked and the other might be believed. */
-export function refuseRepeatedFields({ entries }: Query): void {
+/** Refuses repeated fields: one value could be checked and the other used. */
+export function requireNoRepeatedFields({ entries }: Query): void {
   const seen = new Set<string>();
   for (const [name] of entries) {
     if (!SAS_FIELDS.has(name)) continue;
@@ -75,7 +75,7 @@ export function requireSasField(query: Query, name: string): string {
   return value;
 }
 
-/** `sv`, or "" for tokens from before there was one. */
+/** Returns `sv`, or "" for tokens older than that field. */
 export function sasVersion(query: Query): string {
   const version = sasField(query, "sv");
   if (version !== "" && !isProtocolVersion(version)) {
@@ -102,7 +102,7 @@ export function validityOf(query: Query): Validity {
   return { startMs: sasTime(query, "st"), expiryMs: sasTime(query, "se") };
 }
 
-export function refuseBySignature(query: Query, text: string, keys: readonly MacKey[]): void {
+export function requireSignature(query: Query, text: string, keys: readonly MacKey[]): void {
   if (isSigned(requireSasField(query, "sig"), text, keys)) return;
   throw new SignatureMismatch(
     `Signature did not match. String to sign used was ${printable(text)}`,
@@ -110,10 +110,10 @@ export function refuseBySignature(query: Query, text: string, keys: readonly Mac
   );
 }
 
-/** What a token says about when, from where and how it may be used. */
-export function refuseByTerms(request: RestRequest, validity: Validity): void {
+/** Checks when, from where and over which protocol a token may be used. */
+export function requireTermsMet(request: RestRequest, validity: Validity): void {
   const { query, receivedMs } = request;
-  refuseByTime(validity, receivedMs);
+  requireWithinValidity(validity, receivedMs);
   const addresses = sasField(query, "sip");
   if (addresses !== "") {
     const range = parseIpRange(addresses);
@@ -131,8 +131,8 @@ export function refuseByTerms(request: RestRequest, validity: Validity): void {
   }
 }
 
-/** A token without a start is judged as if it started now. */
-export function refuseByTime({ startMs, expiryMs }: Validity, now: Instant): void {
+/** Treats a token without a start as if it started now. */
+export function requireWithinValidity({ startMs, expiryMs }: Validity, now: Instant): void {
   const start = startMs ?? now;
   if (start <= now && (expiryMs === null || now < expiryMs)) return;
   const expiry = expiryMs === null ? "" : rfc1123(expiryMs);
@@ -159,7 +159,7 @@ export function overridesOf(query: Query): string[] {
   const headers: string[] = [];
   for (const [parameter, header] of OVERRIDES) {
     const value = sasField(query, parameter);
-    // A header goes out byte for byte, so UTF-8 has to be spelled out in it.
+    // Headers are sent byte for byte, so each UTF-8 byte becomes one character.
     if (value !== "") headers.push(header, Buffer.from(value, "utf8").toString("latin1"));
   }
   return headers;

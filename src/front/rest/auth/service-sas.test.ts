@@ -21,7 +21,7 @@ const BLOB = `/c1/${encodeURIComponent(NAME)}`;
 
 type Values = Parameters<typeof generateBlobSASQueryParameters>[0];
 
-/** A token that the official client made, for a container or, with a name, a blob. */
+/** A token made by the official client, for a container or, with a name, for a blob. */
 function blobToken(values: Partial<Values>): string {
   const permissions =
     values.blobName === undefined
@@ -38,7 +38,7 @@ function asking(path: string, token: string, service: ServiceName = "blob") {
   return () => authenticated(service, { url: `${ROOT}${path}${joint}${token}` });
 }
 
-/** A token whose fields, and the order in which they are signed, are stated by hand. */
+/** A token whose fields, and the order in which they are signed, the test states. */
 function handMade(query: string, lines: readonly string[]): string {
   return `${query}&sig=${encodeURIComponent(sign(lines.join("\n")))}`;
 }
@@ -55,7 +55,7 @@ const EVERYTHING = {
 };
 
 for (const version of BLOB_VERSIONS) {
-  test(`${version}: a container's token opens it and its blobs, and no other container`, () => {
+  test(`${version}: a container's token grants it and its blobs, and no other container`, () => {
     const token = blobToken({ version, ...EVERYTHING });
     const { access } = asking("/c1", token)();
     assert.deepEqual(access, { kind: "service-sas", letters: "rl", policy: null });
@@ -66,7 +66,7 @@ for (const version of BLOB_VERSIONS) {
     assertRefused("AuthenticationFailed", asking("/", token));
   });
 
-  test(`${version}: a blob's token opens that blob alone`, () => {
+  test(`${version}: a blob's token grants that blob alone`, () => {
     const token = blobToken({ version, blobName: NAME, ...EVERYTHING });
     asking(BLOB, token)();
     assertRefused("AuthenticationFailed", asking(`${BLOB}x`, token));
@@ -84,7 +84,7 @@ for (const version of BLOB_VERSIONS) {
   });
 }
 
-test("response headers are replaced as the token says, in bytes that can be sent", () => {
+test("response headers are replaced as the token says, as bytes that can be sent", () => {
   const { overrides } = asking("/c1", blobToken(EVERYTHING))();
   assert.deepEqual(overrides, [
     ...["Cache-Control", "no-cache"],
@@ -93,7 +93,7 @@ test("response headers are replaced as the token says, in bytes that can be sent
   ]);
 });
 
-test("a snapshot's token opens the snapshot and not the blob; a version's alike", () => {
+test("a token for a snapshot or a version grants that alone, not the base blob", () => {
   const time = "2030-01-01T00:00:00.1234567Z";
   const snapshot = blobToken({ blobName: "b", snapshotTime: time });
   asking(`/c1/b?snapshot=${time}`, snapshot)();
@@ -105,7 +105,7 @@ test("a snapshot's token opens the snapshot and not the blob; a version's alike"
   assertRefused("AuthenticationFailed", asking(`/c1/b?snapshot=${time}`, version));
 });
 
-test("the oldest tokens are read as they were signed", () => {
+test("the oldest token formats are verified", () => {
   const CR = `/${ACCOUNT_NAME}/c1`;
   const se = "2030-01-02";
   const none = handMade(`sr=c&sp=r&se=${se}`, ["r", "", se, CR, ""]);
@@ -123,7 +123,7 @@ test("the oldest tokens are read as they were signed", () => {
   }
 });
 
-test("a directory's token opens what lies in it, at any depth, and itself", () => {
+test("a directory's token grants the directory and everything below it", () => {
   const lines = ["rl", "", "2030-01-02", `/blob/${ACCOUNT_NAME}/c1/d1/d2`];
   const rest = ["", "", "", "2020-02-10", "d", "", "", "", "", "", ""];
   const query = "sv=2020-02-10&sr=d&sp=rl&se=2030-01-02";
@@ -141,7 +141,7 @@ test("a directory's token opens what lies in it, at any depth, and itself", () =
   }
 });
 
-test("a token for the root directory opens the whole file system", () => {
+test("a token for the root directory grants the whole file system", () => {
   const lines = ["r", "", "2030-01-02", `/blob/${ACCOUNT_NAME}/c1`, "", "", "", "2020-02-10", "d"];
   const token = handMade("sv=2020-02-10&sr=d&sp=r&se=2030-01-02&sdd=0", [
     ...lines,
@@ -150,7 +150,7 @@ test("a token for the root directory opens the whole file system", () => {
   asking("/c1/any/file", token, "dfs")();
 });
 
-test("kinds of resource are known from the version that signs them on", () => {
+test("resource types are accepted from the version that signs them on", () => {
   const lines = ["r", "", "2030-01-02", `/blob/${ACCOUNT_NAME}/c1/d1`, "", "", "", "2018-03-28"];
   const query = "sv=2018-03-28&sp=r&se=2030-01-02";
   const token = handMade(query, [...lines, "", "", "", "", ""]);
@@ -164,7 +164,7 @@ test("kinds of resource are known from the version that signs them on", () => {
 });
 
 for (const version of ["2015-02-21", "2015-04-05", "2020-12-06", "2026-04-06"]) {
-  test(`${version}: tokens for a share and for a file open what they name`, () => {
+  test(`${version}: tokens for a share and for a file grant what they name`, () => {
     const se = "2030-01-02";
     const terms = version === "2015-02-21" ? ["", version] : ["", "", "", version];
     const after = [...terms, "", "", "", "", "text/plain"];
@@ -182,7 +182,7 @@ for (const version of ["2015-02-21", "2015-04-05", "2020-12-06", "2026-04-06"]) 
   });
 }
 
-test("a queue's token opens the queue and its messages", () => {
+test("a queue's token grants the queue and its messages", () => {
   const token = generateQueueSASQueryParameters(
     { queueName: "q1", permissions: QueueSASPermissions.parse("rp"), expiresOn: EXPIRES },
     CREDENTIAL,
@@ -195,7 +195,7 @@ test("a queue's token opens the queue and its messages", () => {
   assertRefused("AuthenticationFailed", asking("/q1", `sp=r&se=${se}&sig=x`, "queue"), "no sv");
 });
 
-test("a table's token opens its table, in whatever case, and tells the range of keys", () => {
+test("a table's token grants its table, ignoring case, and gives the range of keys", () => {
   const token = generateTableSas("MyTable", new AzureNamedKeyCredential(ACCOUNT_NAME, KEY), {
     expiresOn: EXPIRES,
     startPartitionKey: "a",
@@ -217,7 +217,7 @@ test("a table's token opens its table, in whatever case, and tells the range of 
   assertRefused("AuthenticationFailed", asking("/MyTable", token.replace("tn=", "x="), "table"));
 });
 
-test("an open end of a range is told apart from an empty key", () => {
+test("an open end of a range differs from an empty key", () => {
   const se = "2030-01-02";
   const lines = ["r", "", se, `/table/${ACCOUNT_NAME}/t`, "", "", "", "2015-04-05", "", "", "", ""];
   const token = handMade(`sv=2015-04-05&tn=T&sp=r&se=${se}`, lines);
@@ -237,7 +237,7 @@ test("an open end of a range is told apart from an empty key", () => {
   asking("/t", handMade(`sv=2012-02-12&tn=T&sp=r&se=${se}`, v2012), "table")();
 });
 
-test("a token without a policy must say itself what it grants and until when", () => {
+test("a token without a policy must state its permissions and its expiry", () => {
   const resource = `/blob/${ACCOUNT_NAME}/c1`;
   const rest = ["", "", "", "2015-04-05", "", "", "", "", ""];
   const endless = handMade("sv=2015-04-05&sr=c&sp=r", ["r", "", "", resource, ...rest]);
@@ -247,7 +247,7 @@ test("a token without a policy must say itself what it grants and until when", (
   assert.match(assertRefused("AuthenticationFailed", asking("/c1", empty)), /sp is mandatory/);
 });
 
-test("what a token leaves to a stored policy is handed on", () => {
+test("fields that a token leaves to a stored policy are passed on", () => {
   const identifier = "policy";
   const bare = generateBlobSASQueryParameters({ containerName: "c1", identifier }, CREDENTIAL);
   assert.deepEqual(asking("/c1", bare.toString())().access, {

@@ -4,9 +4,9 @@ import type { KnownAddress } from "./address.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import {
   overridesOf,
-  refuseBySignature,
-  refuseByTerms,
   requireSasField,
+  requireSignature,
+  requireTermsMet,
   type SasGrant,
   sasField,
   sasVersion,
@@ -16,7 +16,7 @@ import { authenticationFailed } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
 
-/** What is signed, line by line. `@resource` and `@time` are taken from what is requested. */
+/** The fields of the string to sign, in order. `@resource` and `@time` come from the request. */
 const HEAD_2012 = "sp st se @resource si";
 const HEAD_2015 = "sp st se @resource si sip spr sv";
 const RANGE = "spk srk epk erk";
@@ -48,7 +48,10 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
   ],
 };
 
-/** A SAS for one container, share, queue, table or something in it, signed with an account key. */
+/**
+ * Verifies a SAS for a container, share, queue, table or something in it, signed with an account
+ * key.
+ */
 export function verifyServiceSas(
   request: RestRequest,
   address: KnownAddress,
@@ -70,8 +73,8 @@ export function verifyServiceSas(
     if (field === "@resource") return signed;
     return field === "@time" ? signedTime(query) : sasField(query, field);
   });
-  refuseBySignature(query, lines.join("\n"), address.account.keys);
-  refuseByTerms(request, validity);
+  requireSignature(query, lines.join("\n"), address.account.keys);
+  requireTermsMet(request, validity);
 
   const letters = sasField(query, "sp") || null;
   const policy = policyId === "" ? null : { id: policyId, ...validity };

@@ -18,7 +18,7 @@ const PATH = `/${ACCOUNT_NAME}/${ACCOUNT_NAME}/c/b`;
 const DATE = rfc1123(NOON);
 const VERSION = "2026-04-06";
 
-/** The string to sign, from its parts; `lines` are the eleven below the verb. */
+/** Assembles a string to sign; `lines` are the eleven lines after the verb. */
 function full(verb: string, lines: string, headers: string, resource: string): string {
   return `${verb}\n${lines}${headers}${resource}`;
 }
@@ -35,7 +35,7 @@ const NO_LINES = "\n".repeat(11);
 const USUAL_HEADERS = { "x-ms-date": DATE, "x-ms-version": VERSION };
 const USUAL = full("GET", NO_LINES, `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`, PATH);
 
-test("either of the two keys opens the account, a third does not", () => {
+test("either of the two keys is accepted, a third is not", () => {
   for (const key of [KEY, SECOND_KEY]) {
     assertOwner({
       url: URL,
@@ -49,7 +49,7 @@ test("either of the two keys opens the account, a third does not", () => {
   );
 });
 
-test("a request is good for 15 minutes around its date and no longer", () => {
+test("a request is valid within 15 minutes of its date", () => {
   const authorization = withKey(USUAL);
   const at = (minutes: number) => () =>
     authenticated("blob", {
@@ -62,7 +62,7 @@ test("a request is good for 15 minutes around its date and no longer", () => {
   assert.match(assertRefused("AuthenticationFailed", at(-16)), /too far ahead/);
 });
 
-test("a request needs a date that can be read", () => {
+test("a request without a readable date is refused", () => {
   const headers = { "x-ms-version": VERSION, authorization: withKey(USUAL) };
   const attempt = (more: object) => () =>
     authenticated("blob", { url: URL, headers: { ...headers, ...more } });
@@ -73,7 +73,7 @@ test("a request needs a date that can be read", () => {
   );
 });
 
-test("Date is signed on its own line, and as nothing where x-ms-date is sent", () => {
+test("Date is signed on its own line, and as empty if x-ms-date is sent", () => {
   const headers = `x-ms-version:${VERSION}\n`;
   const plain = full("GET", `\n\n\n\n\n${DATE}\n\n\n\n\n\n`, headers, PATH);
   assertOwner({
@@ -90,7 +90,7 @@ test("Date is signed on its own line, and as nothing where x-ms-date is sent", (
   });
 });
 
-test("every plain header stands on its line", () => {
+test("every standard header is signed on its own line", () => {
   const headers = {
     "Content-Encoding": "gzip",
     "Content-Language": "en",
@@ -112,7 +112,7 @@ test("every plain header stands on its line", () => {
   });
 });
 
-test("a length of zero is signed as nothing since 2015-02-21, as 0 before", () => {
+test("a length of zero is signed as empty since 2015-02-21, as 0 before", () => {
   for (const [version, length] of [
     ["2015-02-21", ""],
     ["2014-02-14", "0"],
@@ -151,7 +151,7 @@ test("headers without a value are signed since 2016-05-31, left out before", () 
   }
 });
 
-test("headers are signed in the service's order or in plain order, names in lower case", () => {
+test("headers may be signed in the service's order or in ordinal order, with names in lower case", () => {
   const [first, second] = ["x-ms-meta-a-b:1\n", "x-ms-meta-ab:2\n"];
   for (const meta of [`${second}${first}`, `${first}${second}`]) {
     const signed = `x-ms-date:${DATE}\n${meta}x-ms-version:${VERSION}\n`;
@@ -161,7 +161,7 @@ test("headers are signed in the service's order or in plain order, names in lowe
   }
 });
 
-test("spaces around a header's value do not count, those within may be folded", () => {
+test("spaces around a header's value are ignored, and spaces within may be folded", () => {
   for (const value of ["a  b", "a b"]) {
     const signed = `x-ms-date:${DATE}\nx-ms-meta-a:${value}\nx-ms-version:${VERSION}\n`;
     const authorization = withKey(full("GET", NO_LINES, signed, PATH));
@@ -170,7 +170,7 @@ test("spaces around a header's value do not count, those within may be folded", 
   }
 });
 
-test("an x-ms header that comes twice is refused", () => {
+test("a duplicate x-ms header is refused", () => {
   const headers: [string, string][] = [
     ["x-ms-meta-a", "1"],
     ["X-MS-Meta-A", "1"],
@@ -179,14 +179,14 @@ test("an x-ms header that comes twice is refused", () => {
   assertRefused("InvalidHeaderValue", () => authenticated("blob", { url: URL, headers }));
 });
 
-test("query parameters are signed decoded, sorted, and joined where a name comes twice", () => {
+test("query parameters are signed decoded, sorted, and joined if a name repeats", () => {
   const url = `${URL}?Restype=container&prefix=a%2Fb+c&comp=list&INCLUDE=b&include=a&empty`;
   const query = "\ncomp:list\nempty:\ninclude:a,b\nprefix:a/b+c\nrestype:container";
   const authorization = withKey(`${USUAL}${query}`);
   assertOwner({ url, headers: { ...USUAL_HEADERS, authorization } });
 });
 
-test("headers and parameters are signed in order, however many and in whatever order they come", () => {
+test("headers and parameters are sorted for signing, however many there are", () => {
   for (const count of [2, 16, 17, 40]) {
     const names = Array.from({ length: count }, (_, at) => `n${String(at).padStart(2, "0")}`);
     const meta = names.map((name) => `x-ms-meta-${name}:1\n`).join("");
@@ -200,7 +200,7 @@ test("headers and parameters are signed in order, however many and in whatever o
   }
 });
 
-test("on the secondary the path is signed with its suffix or without", () => {
+test("on the secondary, the path may be signed with or without its suffix", () => {
   const url = `http://127.0.0.1:10000/${ACCOUNT_NAME}-secondary/c/b`;
   for (const path of [PATH, `/${ACCOUNT_NAME}/${ACCOUNT_NAME}-secondary/c/b`]) {
     const headers = `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`;
@@ -209,7 +209,7 @@ test("on the secondary the path is signed with its suffix or without", () => {
   }
 });
 
-test("SharedKeyLite signs few headers, and of the query only comp", () => {
+test("SharedKeyLite signs few headers, and only comp of the query", () => {
   const headers = `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`;
   const text = `PUT\nmd5\ntext/plain\n\n${headers}${PATH}?comp=metadata`;
   assertOwner({
@@ -242,16 +242,16 @@ test("a table's SharedKey has no headers, and its date is never empty", () => {
   );
 });
 
-test("an unknown account is said to be unknown, even if the date is wrong too", () => {
+test("an unknown account is reported as unknown, even if the date is wrong too", () => {
   const url = "http://127.0.0.1:10000/nosuchaccount/c/b";
   const authorization = `SharedKey nosuchaccount:${sign(USUAL)}`;
-  const told = assertRefused("AuthenticationFailed", () =>
+  const detail = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url, headers: { ...USUAL_HEADERS, "x-ms-date": "x", authorization } }),
   );
-  assert.match(told, /^The account 'nosuchaccount' is unknown to this server\. The path /);
+  assert.match(detail, /^The account 'nosuchaccount' is unknown to this server\. The path /);
 });
 
-test("a signature of one account does not open another", () => {
+test("a signature for one account is refused for another", () => {
   const url = "http://127.0.0.1:10000/otheraccount/c/b";
   const text = USUAL.replace(PATH, `/${ACCOUNT_NAME}/otheraccount/c/b`);
   const authorization = withKey(text);
@@ -262,18 +262,21 @@ test("a signature of one account does not open another", () => {
 
 test("the header must name the account that the URL names", () => {
   const authorization = `SharedKey someoneelse:${sign(USUAL)}`;
-  const told = assertRefused("AuthenticationFailed", () =>
+  const detail = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
   );
-  assert.match(told, /signed for the account 'someoneelse', but its URL names 'devstoreaccount1'/);
+  assert.match(
+    detail,
+    /signed for the account 'someoneelse', but its URL names 'devstoreaccount1'/,
+  );
 });
 
-test("a signature must be spelled exactly as Base64 spells it", () => {
+test("a signature must be canonical Base64", () => {
   const signature = sign(USUAL);
   const last = signature.charAt(42);
   // The last character before the padding has two bits that no byte uses.
   const twin = String.fromCharCode(last.charCodeAt(0) + 1);
-  for (const spelled of [
+  for (const altered of [
     `${signature.slice(0, 42)}${twin}=`,
     signature.slice(0, -1),
     `${signature}=`,
@@ -281,16 +284,16 @@ test("a signature must be spelled exactly as Base64 spells it", () => {
     signature.replaceAll("+", "-").replaceAll("/", "_").slice(0, -1),
     "====",
   ]) {
-    const authorization = `SharedKey ${ACCOUNT_NAME}:${spelled}`;
+    const authorization = `SharedKey ${ACCOUNT_NAME}:${altered}`;
     assertRefused(
       "AuthenticationFailed",
       () => authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
-      spelled,
+      altered,
     );
   }
 });
 
-test("what does not print in the signed string is spelled out", () => {
+test("unprintable characters in the signed string are shown escaped", () => {
   const url = `${URL}?prefix=%00%1B%7F`;
   const headers = { ...USUAL_HEADERS, authorization: withKey("wrong") };
   const detail = assertRefused("AuthenticationFailed", () =>
@@ -299,7 +302,7 @@ test("what does not print in the signed string is spelled out", () => {
   assert.ok(detail.includes("\nprefix:\\u0000\\u001b\\u007f'"), detail);
 });
 
-/** What the official client really sends, caught on its way out. */
+/** Captures the request that the official client sends. */
 async function sentBy(use: (client: BlobServiceClient) => Promise<unknown>): Promise<Asked> {
   let sent: Asked = { url: "" };
   const client = new BlobServiceClient(
@@ -320,7 +323,7 @@ async function sentBy(use: (client: BlobServiceClient) => Promise<unknown>): Pro
   return sent;
 }
 
-test("what the official client signs is accepted, its order of headers included", async () => {
+test("what the official client signs is accepted, including its header order", async () => {
   const blob = (client: BlobServiceClient) =>
     client.getContainerClient("c").getBlockBlobClient("dir/ü #%?+ 100%.txt");
   const requests = [

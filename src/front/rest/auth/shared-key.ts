@@ -15,26 +15,26 @@ import {
   SignatureMismatch,
 } from "./signature.ts";
 
-/** `Authorization: SharedKey account:signature`, or the same with SharedKeyLite. */
+/** `Authorization: SharedKey account:signature`, or `SharedKeyLite account:signature`. */
 export interface SharedKey {
   readonly lite: boolean;
   readonly accountName: string;
   readonly signature: string;
 }
 
-/** From here on a Content-Length of zero is signed as nothing. */
+/** Since this version, a Content-Length of zero is signed as empty. */
 const EMPTY_LENGTH_FROM = "2015-02-21";
-/** From here on headers without a value are signed too. */
+/** Since this version, headers without a value are signed. */
 const EMPTY_HEADERS_FROM = "2016-05-31";
 
 /**
- * Clients do not all read the documentation alike. Each flag is a deviation that is known from a
- * client; it changes nothing unless the request has what it is about.
+ * A way to build the string to sign. Each flag is a known deviation of some client, and matters
+ * only if the request has the header or path concerned.
  */
 interface Reading {
-  /** Headers in ordinal order, as the documentation has it, not in the order the service uses. */
+  /** Headers in ordinal order, as documented, not in the order that the service uses. */
   readonly ordinal: boolean;
-  /** Spaces within header values folded into one. */
+  /** Spaces within header values are folded into one. */
   readonly folded: boolean;
   /** Content-Language before Content-Encoding. */
   readonly swapped: boolean;
@@ -42,9 +42,9 @@ interface Reading {
   readonly primary: boolean;
 }
 
-/** The one that nearly every client uses. */
+/** The reading that nearly every client uses. */
 const USUAL: Reading = { ordinal: false, folded: false, swapped: false, primary: false };
-/** Every combination of the others. */
+/** Every combination of the deviations. */
 const UNUSUAL: readonly Reading[] = Array.from({ length: 15 }, (_, at) => ({
   ordinal: ((at + 1) & 1) !== 0,
   folded: ((at + 1) & 2) !== 0,
@@ -52,25 +52,25 @@ const UNUSUAL: readonly Reading[] = Array.from({ length: 15 }, (_, at) => ({
   primary: ((at + 1) & 8) !== 0,
 }));
 
-/** A request, and what of it is needed for every reading. */
+/** A request with the values that every reading needs. */
 interface Signing {
   readonly request: RestRequest;
   readonly address: KnownAddress;
-  /** `x-ms-` headers, their names in lower case, in the order the service uses; none for tables. */
+  /** `x-ms-` headers in the service's order, with names in lower case; empty for tables. */
   readonly signedHeaders: readonly Header[];
 }
 
 type Header = readonly [name: string, value: string];
 
-/** Throws unless the request was signed with a key of the account it addresses, and just now. */
+/** Throws unless the request was signed recently with a key of the account it addresses. */
 export function verifySharedKey(
   request: RestRequest,
   address: KnownAddress,
   service: ServiceName,
   given: SharedKey,
 ): void {
-  refuseByDate(dateOf(request.headers), request.receivedMs);
-  refuseOtherAccount(given, address, service);
+  requireRecentDate(dateOf(request.headers), request.receivedMs);
+  requireSameAccount(given, address, service);
   const { keys } = address.account;
   const signedHeaders =
     service === "table" ? [] : signedHeadersOf(request.headers, request.version);
@@ -91,8 +91,8 @@ export function verifySharedKey(
   );
 }
 
-/** The key that is tried is always that of the account on which the request then acts. */
-function refuseOtherAccount(given: SharedKey, address: KnownAddress, service: ServiceName): void {
+/** The key that verifies a request must belong to the account that it acts on. */
+function requireSameAccount(given: SharedKey, address: KnownAddress, service: ServiceName): void {
   if (given.accountName === address.accountName) return;
   throw authenticationFailed(
     `The request is signed for the account ${readable(given.accountName)}, but its URL names ` +
@@ -103,13 +103,13 @@ function refuseOtherAccount(given: SharedKey, address: KnownAddress, service: Se
 
 let lastDate: { readonly text: string; readonly instant: Instant | null } | null = null;
 
-/** Requests that are sent in the same second say the same. */
+/** Caches the last date, as requests in the same second send the same text. */
 function dateIn(text: string): Instant | null {
   if (lastDate?.text !== text) lastDate = { text, instant: parseHttpDate(text) };
   return lastDate.instant;
 }
 
-function refuseByDate(text: string | undefined, now: Instant): void {
+function requireRecentDate(text: string | undefined, now: Instant): void {
   if (text === undefined) {
     throw authenticationFailed("The request has no date. Send it in x-ms-date or in Date.");
   }
@@ -192,8 +192,8 @@ function signedHeadersOf(headers: RequestHeaders, version: string): readonly Hea
 const FEW_HEADERS = 16;
 
 /**
- * A few are in order sooner if each is put in its place, and they mostly come in order. That would
- * take very long for very many, and anybody can send them.
+ * Sorts headers. Insertion sort is fastest for few headers, which mostly arrive in order; it is
+ * quadratic, so many headers, which any client can send, use the built-in sort.
  */
 function inOrder(headers: readonly Header[], compare: Compare): readonly Header[] {
   if (headers.length > FEW_HEADERS) return headers.toSorted(compare);
@@ -212,7 +212,7 @@ function inOrder(headers: readonly Header[], compare: Compare): readonly Header[
 
 type Compare = (left: Header, right: Header) => number;
 
-/** In the order the service uses. */
+/** Compares in the service's order. */
 function byName(left: Header, right: Header): number {
   return compareHeaderNames(left[0], right[0]);
 }
@@ -226,7 +226,7 @@ function canonicalHeaders(headers: readonly Header[], { ordinal, folded }: Readi
   return text;
 }
 
-/** `/account` and the path as it was sent. */
+/** Returns `/account` and the path as sent. */
 function resourcePath({ request, address }: Signing, { primary }: Reading): string {
   const { accountName, isSecondary, hostStyle } = address;
   const { path } = request;
@@ -235,14 +235,14 @@ function resourcePath({ request, address }: Signing, { primary }: Reading): stri
   return `/${accountName}/${accountName}${rest}`;
 }
 
-/** Of the query, only `comp` takes part. */
+/** Includes only `comp` of the query. */
 function liteResource(signing: Signing, reading: Reading): string {
   const comp = signing.request.query.get("comp");
   const path = resourcePath(signing, reading);
   return comp === undefined ? path : `${path}?comp=${comp}`;
 }
 
-/** Every parameter on a line of its own, sorted by name; several values of one name joined. */
+/** Formats each parameter on its own line, sorted by name; values of one name are joined. */
 function canonicalQuery({ entries }: Query): string {
   if (entries.length === 0) return "";
   const sorted = inOrder(entries, byNameAndValue);

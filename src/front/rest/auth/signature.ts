@@ -5,18 +5,18 @@ import { Fault } from "../../../base/fault.ts";
 const BLOCK_BYTES = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** A MAC in Base64. */
+/** The length of a MAC in Base64. */
 const MAC_CHARS = 44;
 const ROOM_BYTES = 4_096;
 
 /**
- * A key for HMAC-SHA-256. Two hashes with the key's pads in front cost half of what Node's own Hmac
- * does, and every request needs one. What is private does not print.
+ * A key for HMAC-SHA-256. Two hashes with the key's padding cost half of Node's own Hmac, and every
+ * request needs one. Private fields keep the key out of printed objects.
  */
 export class MacKey {
-  /** The inner pad, and room for a text behind it. */
+  /** The inner padding, with room for a text after it. */
   readonly #inner: Bytes;
-  /** The outer pad, and room for a hash behind it. */
+  /** The outer padding, with room for a hash after it. */
   readonly #outer: Bytes;
 
   constructor(key: Bytes) {
@@ -31,15 +31,15 @@ export class MacKey {
     }
   }
 
-  /** In Base64. */
+  /** Returns the MAC in Base64. */
   mac(text: string): string {
-    // A string out of `hash` is cheaper than a buffer.
+    // Returning a string from `hash` is cheaper than a buffer.
     this.#outer.write(hash("sha256", this.#padded(text), "binary"), BLOCK_BYTES, "latin1");
     return hash("sha256", this.#outer, "base64");
   }
 
   #padded(text: string): Bytes {
-    // No character takes more than three bytes.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     if (text.length * 3 <= ROOM_BYTES) {
       return this.#inner.subarray(0, BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES, "utf8"));
     }
@@ -47,7 +47,7 @@ export class MacKey {
   }
 }
 
-/** Whether one of the keys makes this MAC from the text. A near miss takes as long as a far one. */
+/** Whether one of the keys makes this MAC from the text. Compares in constant time. */
 export function isSigned(base64: string, text: string, keys: readonly MacKey[]): boolean {
   if (base64.length !== MAC_CHARS) return false;
   const given = Buffer.from(base64, "latin1");
@@ -58,14 +58,14 @@ export function isSigned(base64: string, text: string, keys: readonly MacKey[]):
 }
 
 /**
- * 403. `detail` is the service's sentence where it is known; `reason` is ours, and says what the
- * client's developer should look at.
+ * Makes a 403. `detail` is the service's own sentence if known; `reason` is ours, and tells the
+ * client's developer what to check.
  */
 export function authenticationFailed(detail: string, reason?: string): Fault {
   return new Fault("AuthenticationFailed", detailOf(detail, reason));
 }
 
-/** Refused because no key of the account makes this signature from what was asked. */
+/** No key of the account makes the signature of this request. */
 export class SignatureMismatch extends Fault {
   constructor(detail: string, reason: string) {
     super("AuthenticationFailed", detailOf(detail, reason));
@@ -77,14 +77,14 @@ export function detailOf(detail: string, reason?: string): Record<string, string
   return reason === undefined ? sentence : { ...sentence, Reason: reason };
 }
 
-/** With control characters spelled out. Line ends stay: a string to sign is shown as it is. */
+/** Escapes control characters, except line ends, which a string to sign contains. */
 export function printable(text: string): string {
   let shown = "";
-  for (const char of text) shown += isControl(char) && char !== "\n" ? spelled(char) : char;
+  for (const char of text) shown += isControl(char) && char !== "\n" ? escaped(char) : char;
   return shown;
 }
 
-/** On one line, in quotes. */
+/** Formats text on one line, in quotes. */
 export function readable(text: string): string {
   return `'${printable(text).replaceAll("\n", "\\n")}'`;
 }
@@ -93,6 +93,6 @@ function isControl(char: string): boolean {
   return char < " " || char === "\x7f";
 }
 
-function spelled(char: string): string {
+function escaped(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -1,12 +1,12 @@
 import { authenticationFailed } from "./signature.ts";
 
-/** Which fields make up the string to sign, for tokens of this version and later ones. */
+/** The fields of the string to sign, for tokens of this version and later ones. */
 export interface Row {
   readonly from: string;
   readonly fields: readonly string[];
 }
 
-/** The row that holds for a version; the newest stands first. */
+/** Returns the row for a version; `rows` begins with the newest. */
 export function rowFor(rows: readonly Row[], version: string): Row {
   const row = rows.find(({ from }) => version >= from);
   if (row === undefined) {

@@ -6,7 +6,7 @@ import { authenticationFailed } from "./signature.ts";
 
 type Kinds = ReadonlyMap<string, string>;
 
-/** The kinds of resource that `sr` can name, and since which version. */
+/** The resource types that `sr` can name, each with its first version. */
 const BLOB_KINDS: Kinds = new Map([
   ["c", ""],
   ["b", ""],
@@ -19,13 +19,13 @@ const FILE_KINDS: Kinds = new Map([
   ["f", "2015-02-21"],
 ]);
 
-/** From here on the resource is signed with the service in front. */
+/** Since this version, the resource is signed with the service in front. */
 const SERVICE_IN_PATH_FROM = "2015-02-21";
 const DEPTH = /^\d{1,4}$/;
 
 /**
- * The resource that a token of this kind must have been made for, if it is to open the one that is
- * addressed, as it is spelled in the string to sign.
+ * Returns the resource as written in the string to sign: the one that a token of this type must be
+ * for to grant the addressed resource.
  */
 export function signedResource(
   query: Query,
@@ -36,11 +36,11 @@ export function signedResource(
   const service = resource.service === "dfs" ? "blob" : resource.service;
   const root = version >= SERVICE_IN_PATH_FROM ? `/${service}/${accountName}` : `/${accountName}`;
   if (service === "queue") {
-    refuseOtherKind(query, "q");
+    requireKindIfGiven(query, "q");
     return `${root}/${resource.container}`;
   }
   if (service === "table") {
-    refuseOtherKind(query, "t");
+    requireKindIfGiven(query, "t");
     return `${root}/${signedTable(query, resource)}`;
   }
   const container = `${root}/${resource.container}`;
@@ -51,12 +51,12 @@ export function signedResource(
     case "d":
       return `${container}${directoryOf(resource.name, depthOf(query))}`;
     default:
-      // With no name the slash remains, and so a token for an object never opens its container.
+      // The slash remains without a name, so that a token for an object never grants its container.
       return `${container}/${resource.name}`;
   }
 }
 
-/** The snapshot or version that a token is bound to. */
+/** Returns the snapshot or version that a token is bound to. */
 export function signedTime(query: Query): string {
   switch (query.get("sr")) {
     case "bs":
@@ -81,15 +81,17 @@ function signedKind(query: Query, service: ServiceName, version: string): string
   return kind;
 }
 
-/** Where there is one kind only, `sr` is not signed and may be left out. It must not say another. */
-function refuseOtherKind(query: Query, kind: string): void {
+/**
+ * Checks `sr` where only one type exists: it is not signed and optional, but must not name another.
+ */
+function requireKindIfGiven(query: Query, kind: string): void {
   const given = sasField(query, "sr");
   if (given !== "" && given !== kind) {
     throw authenticationFailed(`sr=${given} is not known to this service. It knows ${kind}.`);
   }
 }
 
-/** The table is named in the token, as a batch does not name it in its path. */
+/** Reads the table from the token, since a batch does not name it in its path. */
 function signedTable(query: Query, resource: Resource): string {
   const table = requireSasField(query, "tn").toLowerCase();
   if (resource.container !== "" && resource.container.toLowerCase() !== table) {
@@ -105,7 +107,10 @@ function depthOf(query: Query): number {
   return Number(depth);
 }
 
-/** The directory at this depth on the way to `name`, with a slash in front; "" for the root. */
+/**
+ * Returns the ancestor directory at this depth on the path `name`, with a leading slash; "" for the
+ * root.
+ */
 function directoryOf(name: string, depth: number): string {
   let end = 0;
   for (let level = 0; level < depth && end < name.length; level++) {

@@ -4,10 +4,10 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 export type Jwk = Readonly<Record<string, unknown>>;
 
 const RSA_BITS_MIN = 2_048;
-/** A set may hold private parts by mistake: only these go on from here. */
+/** The fields that are returned: a set may contain private parts by mistake. */
 const PUBLIC_FIELDS = ["kty", "kid", "alg", "use", "key_ops", "n", "e", "crv", "x", "y"];
 
-/** Throws an Error with a sentence for the operator if one of the keys cannot be used. */
+/** Throws an Error with a sentence for the operator if a key is unusable. */
 export function checkSigningKeys(keys: readonly Jwk[]): Jwk[] {
   return keys.map((jwk) => {
     const id = typeof jwk.kid === "string" ? jwk.kid : null;
@@ -24,8 +24,8 @@ export function checkSigningKeys(keys: readonly Jwk[]): Jwk[] {
 }
 
 /**
- * The keys of a JWKS document that sign tokens. Issuers publish others beside them, which are left
- * out. Throws an Error if none is left.
+ * Reads the signing keys of a JWKS document. Other keys in it are skipped. Throws an Error if none
+ * is left.
  */
 export function readKeySet(document: string): Jwk[] {
   const keys: Jwk[] = [];
@@ -46,7 +46,7 @@ function listIn(document: string): Jwk[] {
   try {
     parsed = JSON.parse(document);
   } catch {
-    // Said below.
+    // Reported below.
   }
   const keys = isObject(parsed) ? parsed.keys : undefined;
   if (!Array.isArray(keys)) {

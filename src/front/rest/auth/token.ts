@@ -4,12 +4,12 @@ import { Fault } from "../../../base/fault.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";
 import { detailOf } from "./signature.ts";
 
-/** What a token says. */
+/** The claims of a token. */
 export type Claims = JWTPayload;
 
 const TOKEN_CHARS_MAX = 16 * 1024;
 
-/** Only algorithms whose signer alone can sign: never `none`, never one with a shared secret. */
+/** Asymmetric algorithms only: never `none`, never a shared secret. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512"],
   ...["PS256", "PS384", "PS512"],
@@ -17,8 +17,8 @@ const ALGORITHMS = [
 ];
 
 /**
- * The claims of a token; if there are keys, only after one of them has been found to have signed it.
- * Throws a 401 that says why it is not taken.
+ * Reads the claims of a token. With keys, verifies its signature first. Throws a 401 that gives the
+ * reason.
  */
 export async function readToken(
   token: string,
@@ -26,7 +26,7 @@ export async function readToken(
   now: Instant,
 ): Promise<Claims> {
   if (!isCompact(token)) throw refused(NO_TOKEN);
-  // Most servers never see a token: they need not load the library.
+  // Loaded on demand, as most servers never see a token.
   const jose = await import("jose");
   let header: ReturnType<typeof jose.decodeProtectedHeader>;
   let claims: Claims;
@@ -48,14 +48,16 @@ export async function readToken(
   return claims;
 }
 
-/** 401. `detail` is the service's sentence where it is known; `reason` is ours, and says more. */
+/**
+ * Makes a 401. `detail` is the service's own sentence if known; `reason` is ours, and says more.
+ */
 export function refused(detail: string, reason?: string): Fault {
   return new Fault("InvalidBearerToken", detailOf(detail, reason));
 }
 
 const NO_TOKEN = "The token is not a signed JSON Web Token.";
 
-/** Three parts in Base64url, each written in the one way in which its bytes are written. */
+/** Whether a token has three parts in canonical Base64url. */
 function isCompact(token: string): boolean {
   if (token.length > TOKEN_CHARS_MAX) return false;
   const parts = token.split(".", 4);

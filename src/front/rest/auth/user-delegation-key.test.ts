@@ -6,7 +6,7 @@ import { judgeUserDelegationKey, makeUserDelegationKey } from "./user-delegation
 const DAY_MS = 24 * 3_600_000;
 const SECRET = ACCOUNT.delegationSecret;
 
-test("the same terms always give the same key, and any other term another one", () => {
+test("equal terms always give the same key, and any other term gives another key", () => {
   const make = (objectId: string, tenantId: string, startMs: number, end: number, rest: string[]) =>
     makeUserDelegationKey(
       SECRET,
@@ -31,7 +31,7 @@ test("the same terms always give the same key, and any other term another one", 
   assert.equal(new Set([key, ...others]).size, 8);
 });
 
-test("a key may begin and end within seven days of now, in this order", () => {
+test("a key must start and end within seven days of now, in this order", () => {
   const refused = (startMs: number, expiryMs: number) =>
     judgeUserDelegationKey(NOON + startMs, NOON + expiryMs, NOON) !== null;
   assert.equal(refused(0, 7 * DAY_MS), false);

@@ -5,7 +5,7 @@ import { USER_DELEGATION_KEY_MS_MAX } from "../../../base/limits.ts";
 import { isoTime } from "../../../base/time-text.ts";
 import type { MacKey } from "./signature.ts";
 
-/** Who a bearer token speaks for. */
+/** The subject of a bearer token. */
 export interface Identity {
   readonly objectId: string;
   readonly tenantId: string;
@@ -18,14 +18,14 @@ export interface UserDelegationKey extends Identity {
   /** `b`, `q`, … */
   readonly service: string;
   readonly version: string;
-  /** The tenant of those for whom it signs; "" unless it was asked for them. */
+  /** The tenant of the users for whom it signs; "" if none was requested. */
   readonly delegatedTenantId: string;
   readonly value: Bytes;
 }
 
 /**
- * The key is a function of its terms and of the account's secret. So the server keeps none of them,
- * and finds any of them again from the terms that every token repeats. Times count to the second.
+ * Derives a key from its terms and the account's secret. So the server stores no keys: it derives
+ * each again from the terms that every token repeats. Times have whole seconds.
  */
 export function makeUserDelegationKey(
   secret: MacKey,
@@ -37,7 +37,7 @@ export function makeUserDelegationKey(
   delegatedTenantId = "",
 ): UserDelegationKey {
   const { objectId, tenantId } = identity;
-  // JSON keeps the terms apart, whatever they contain.
+  // JSON delimits the terms, whatever they contain.
   const terms = [objectId, tenantId, isoTime(startMs), isoTime(expiryMs), service, version];
   if (delegatedTenantId !== "") terms.push(delegatedTenantId);
   const value = Buffer.from(secret.mac(JSON.stringify(terms)), "base64");
@@ -45,7 +45,10 @@ export function makeUserDelegationKey(
   return { ...key, delegatedTenantId, value };
 }
 
-/** A key ends after it starts and is not over yet, and both lie within seven days of now. */
+/**
+ * Judges the lifetime of a new key: it ends after its start and after now, and both are within
+ * seven days of now.
+ */
 export function judgeUserDelegationKey(
   startMs: Instant,
   expiryMs: Instant,

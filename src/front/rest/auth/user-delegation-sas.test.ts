@@ -62,7 +62,7 @@ function asking(token: string, more: Partial<Asked> = {}) {
 }
 
 for (const version of VERSIONS) {
-  test(`${version}: a token signed with a delegation key opens its blob`, () => {
+  test(`${version}: a token signed with a delegation key grants its blob`, () => {
     const token = tokenOf({ version, startsOn: new Date(NOON), contentType: "text/plain" });
     const { access, overrides, identity } = asking(token)();
     assert.deepEqual(access, { kind: "service-sas", letters: "r", policy: null });
@@ -100,7 +100,7 @@ test("headers and parameters that a token is bound to must be sent as signed", (
   assertRefused("AuthenticationFailed", asking(token, { url, headers: other }));
 });
 
-test("a token is good only as long as its key is", () => {
+test("a token is valid only as long as its key", () => {
   const late = keyFor("b", NOON + 1_000, NOON + HOUR_MS);
   const over = keyFor("b", NOON - HOUR_MS, NOON);
   assert.match(assertRefused("AuthenticationFailed", asking(tokenOf({}, late))), /time frame/);
@@ -122,12 +122,12 @@ test("the terms of a key cannot be changed", () => {
   }
 });
 
-test("a key for one service does not open another", () => {
+test("a key for one service is refused by another", () => {
   const attempt = asking(tokenOf({}, keyFor("q")));
   assert.match(assertRefused("AuthenticationFailed", attempt), /another service/);
 });
 
-test("what would narrow a token down and is not enforced is refused", () => {
+test("restrictions that are not enforced are refused", () => {
   const bound = tokenOf({ delegatedUserObjectId: "user" });
   assert.match(assertRefused("AuthenticationFailed", asking(bound)), /\(sduoid\)/);
   for (const name of ["si", "suoid"]) {
@@ -148,7 +148,7 @@ function handMade(service: "queue" | "file", path: string): string {
   return `${query}&skv=${key.version}&sv=2025-07-05&sig=${sig}`;
 }
 
-test("queues and files take delegation tokens since 2025-07-05, tables do not", () => {
+test("queues and files accept delegation tokens since 2025-07-05, tables do not", () => {
   const at = (path: string, token: string, service: ServiceName) => () =>
     authenticated(service, { url: `http://127.0.0.1/${ACCOUNT_NAME}${path}?${token}` });
   const queue = handMade("queue", "/q1");

@@ -3,10 +3,10 @@ import type { KnownAddress } from "./address.ts";
 import { type Resource, SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
   overridesOf,
-  refuseBySignature,
-  refuseByTerms,
-  refuseByTime,
   requireSasField,
+  requireSignature,
+  requireTermsMet,
+  requireWithinValidity,
   type SasGrant,
   sasField,
   sasTime,
@@ -22,7 +22,7 @@ import {
   type UserDelegationKey,
 } from "./user-delegation-key.ts";
 
-/** What is signed, line by line. What begins with `@` is taken from what is requested. */
+/** The fields of the string to sign, in order. Fields with `@` come from the request. */
 const HEAD = "sp st se @resource skoid sktid skt ske sks skv";
 const AGENTS = "saoid suoid scid";
 const DELEGATE = "skdutid sduoid";
@@ -54,8 +54,8 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
 };
 
 /**
- * A SAS signed with a user delegation key: good as long as both it and the key are. `bearer` is
- * whose token came with it.
+ * Verifies a SAS signed with a user delegation key: valid as long as both are. `bearer` is the
+ * subject of the bearer token sent with it.
  */
 export function verifyUserDelegationSas(
   request: RestRequest,
@@ -68,16 +68,16 @@ export function verifyUserDelegationSas(
   const row = rowFor(ROWS[resource.service], version);
   const letters = requireSasField(query, "sp");
   requireSasField(query, "se");
-  refuseUnsupported(query, row);
+  requireSupportedFields(query, row);
   const validity = validityOf(query);
   const key = signingKey(query, address, resource.service);
 
   const signed = signedResource(query, resource, address.accountName, version);
   const lines = row.fields.map((field) => lineOf(field, request, signed));
-  refuseBySignature(query, lines.join("\n"), [new MacKey(key.value)]);
-  refuseByTime(key, request.receivedMs);
-  refuseByTerms(request, validity);
-  refuseByUser(query, bearer);
+  requireSignature(query, lines.join("\n"), [new MacKey(key.value)]);
+  requireWithinValidity(key, request.receivedMs);
+  requireTermsMet(request, validity);
+  requireBoundUser(query, bearer);
 
   return {
     access: { kind: "service-sas", letters, policy: null },
@@ -87,8 +87,8 @@ export function verifyUserDelegationSas(
   };
 }
 
-/** What would narrow the token down and is not enforced here must not be ignored. */
-function refuseUnsupported(query: Query, { fields }: Row): void {
+/** Refuses restrictions that are not enforced here, as ignoring them would grant too much. */
+function requireSupportedFields(query: Query, { fields }: Row): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
   }
@@ -102,8 +102,8 @@ function refuseUnsupported(query: Query, { fields }: Row): void {
   }
 }
 
-/** A token that is bound to a user is good together with that user's bearer token alone. */
-function refuseByUser(query: Query, bearer: Identity | null): void {
+/** A token bound to a user is valid only with that user's bearer token. */
+function requireBoundUser(query: Query, bearer: Identity | null): void {
   const user = sasField(query, "sduoid");
   const tenant = sasField(query, "skdutid");
   if (user === "") {
@@ -122,7 +122,7 @@ function refuseByUser(query: Query, bearer: Identity | null): void {
   }
 }
 
-/** Made anew from the terms that the token repeats. */
+/** Derives the key from the terms that the token repeats. */
 function signingKey(query: Query, address: KnownAddress, service: ServiceName): UserDelegationKey {
   const identity = {
     objectId: requireSasField(query, "skoid"),

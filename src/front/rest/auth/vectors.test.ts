@@ -23,7 +23,7 @@ interface Vector {
 const file = new URL("../../../../../test/vectors/auth-vectors.json", import.meta.url);
 const VECTORS: Vector[] = JSON.parse(readFileSync(file, "utf8")).vectors;
 
-/** The resources that the tokens were made for; the file only has the tokens. */
+/** The resources of the tokens; the file has only the tokens. */
 const SAS_PATHS: readonly (readonly [start: string, service: ServiceName, path: string])[] = [
   ["blob-snapshot", "blob", "/c1/b?snapshot=2030-01-01T00:00:00.1234567Z&"],
   ["account", "queue", "/anything?"],
@@ -53,7 +53,9 @@ function requestFor(vector: Vector) {
   return vector.kind === "sas" ? sasRequest(vector) : keyedRequest(vector);
 }
 
-/** The key that signed the delegation vectors is not one that this server would have made. */
+/**
+ * Signs a vector with a key of this server, which cannot make the key of the delegation vectors.
+ */
 function resigned(vector: Vector): Vector {
   assert.equal(sign(vector.stringToSign, vector.key), vector.sig);
   const identity = {
@@ -87,7 +89,7 @@ for (const vector of SIGNED) {
     else assert.match(access.kind, /-sas$/);
   });
 
-  test(`vector ${vector.kind} ${vector.name}: a refusal shows the string that was signed`, () => {
+  test(`vector ${vector.kind} ${vector.name}: a refusal shows the string to sign`, () => {
     const { service, asked } = requestFor(
       vector.kind === "sas"
         ? { ...vector, query: vector.query?.replace(/sig=../, "sig=") ?? "" }
@@ -97,7 +99,7 @@ for (const vector of SIGNED) {
     assert.ok(detail.includes(vector.stringToSign), detail);
   });
 
-  test(`vector ${vector.kind} ${vector.name}: no character can be changed`, () => {
+  test(`vector ${vector.kind} ${vector.name}: a change to any character is detected`, () => {
     for (const [what, changed] of changes(vector)) {
       const { service, asked } = requestFor(changed);
       assert.throws(
@@ -113,7 +115,10 @@ function isForbidden({ code }: Fault): boolean {
   return REST_FAULTS[code].status === 403;
 }
 
-/** A version with one digit changed may be no date: then it is refused before the signature is checked. */
+/**
+ * Whether the change made the version an invalid date, which is refused before the signature is
+ * checked.
+ */
 function isNoVersion({ code, detail }: Fault): boolean {
   return code === "InvalidHeaderValue" && detail.HeaderName === "x-ms-version";
 }
@@ -122,7 +127,7 @@ function scheme(vector: Vector): string {
   return `${vector.headers?.authorization?.split(" ")[0]} devstoreaccount1:AAAA`;
 }
 
-/** The vector with one character changed, for every character that its signature covers. */
+/** Yields the vector with one character changed, for every character that its signature covers. */
 function* changes(vector: Vector): Iterable<readonly [string, Vector]> {
   if (vector.kind === "sas") {
     for (const [what, query] of withOneChanged(vector.query ?? "", /=([^&]+)/g)) {

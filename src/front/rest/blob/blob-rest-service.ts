@@ -21,7 +21,7 @@ function protocolOn(context: BlobFront): StorageProtocol<BlobRoute> {
     route: ({ method, query, headers }, path) => routeBlob(method, path, query, headers),
     resourceOf: ({ container, blob }) => ({ service: "blob", container, name: blob }),
     handle: (call) => handlerOf(call.route.operation)(context, call),
-    spell: renderXmlError,
+    renderError: renderXmlError,
   };
 }
 

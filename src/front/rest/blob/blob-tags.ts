@@ -5,11 +5,11 @@ import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";
 import { element } from "../xml/write-xml.ts";
-import { childOf, refuseOtherChildren, requireRoot } from "../xml-nodes.ts";
+import { childOf, requireOnlyChildren, requireRoot } from "../xml-nodes.ts";
 
-/** Tags as headers and documents spell them. */
+/** Tags in headers and documents. */
 
-/** `x-ms-tags` of an upload: spelled like a query. */
+/** `x-ms-tags` of an upload: written like a query. */
 export function tagsOf(headers: RequestHeaders): Tags {
   const value = headers.get("x-ms-tags");
   if (value === undefined || value === "") return NO_TAGS;
@@ -35,11 +35,11 @@ function decoded(part: string, whole: string): string {
 
 export function tagsOfXml(root: XmlElement | null): Tags {
   const all = requireRoot(root, "Tags");
-  refuseOtherChildren(all, ["TagSet"]);
+  requireOnlyChildren(all, ["TagSet"]);
   const set = requireChild(all, "TagSet");
-  refuseOtherChildren(set, ["Tag"]);
+  requireOnlyChildren(set, ["Tag"]);
   return set.children.map((tag): [string, string] => {
-    refuseOtherChildren(tag, ["Key", "Value"]);
+    requireOnlyChildren(tag, ["Key", "Value"]);
     return [requireChild(tag, "Key").text, requireChild(tag, "Value").text];
   });
 }

@@ -8,7 +8,7 @@ import type {
 } from "../../../service/blob/context.ts";
 import type { CopyContext } from "../../../service/blob/fetch-copy.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { conditionsOf, leaseIdOf, refuseHeaders } from "../request-headers.ts";
+import { conditionsOf, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
@@ -40,7 +40,7 @@ export function revisionAddressOf({ account, route, request }: BlobCall): BlobRe
 /** What every update of a container may carry. */
 export function containerUpdateOf(call: BlobCall): ContainerUpdate {
   const { headers } = call.request;
-  refuseHeaders(headers, ["x-ms-if-tags"]);
+  requireNoHeaders(headers, ["x-ms-if-tags"]);
   return {
     at: addressOf(call),
     access: call.access,

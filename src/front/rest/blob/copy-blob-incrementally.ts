@@ -1,6 +1,6 @@
 import { copyBlobIncrementally } from "../../../service/blob/copy-blob-incrementally.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { refuseMetadata } from "../request-headers.ts";
+import { requireNoMetadata } from "../request-headers.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { copyBegun } from "./copy-blob.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
@@ -13,7 +13,7 @@ export async function handleCopyBlobIncrementally(
 ): Promise<RestResponse> {
   refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnWrite(call.request);
-  refuseMetadata(call.request.headers);
+  requireNoMetadata(call.request.headers);
   const source = await ownBlobOf(context, call);
   return copyBegun(await copyBlobIncrementally(context, { ...blobUseOf(call), source }));
 }

@@ -3,7 +3,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
-import { refuseBody } from "../stored-body.ts";
+import { requireNoBody } from "../stored-body.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
@@ -68,7 +68,7 @@ async function create(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
-  refuseBody(call.request);
+  requireNoBody(call.request);
   refuseTier(headers, what.type);
   const version = await createBlob(context, {
     ...blobUseOf(call),

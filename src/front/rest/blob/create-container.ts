@@ -1,7 +1,7 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { createContainer } from "../../../service/blob/create-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { metadataOf, refuseHeaders } from "../request-headers.ts";
+import { metadataOf, requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { publicAccessOf } from "./public-access.ts";
@@ -13,7 +13,7 @@ export async function handleCreateContainer(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseHeaders(headers, UNSUPPORTED);
+  requireNoHeaders(headers, UNSUPPORTED);
   const version = await createContainer(context, {
     at: addressOf(call),
     access: call.access,

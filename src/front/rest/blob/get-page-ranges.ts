@@ -5,7 +5,7 @@ import type { Range } from "../../../store/range-map.ts";
 import { rangeOf } from "../byte-range.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { nextOffsetElement, offsetMarkerOf, rangesMaxOf } from "../range-pages.ts";
-import { refuseHeaders } from "../request-headers.ts";
+import { requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
@@ -24,7 +24,7 @@ export async function handleGetPageRanges(
   const { headers, query } = call.request;
   refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnRead(call.request);
-  refuseHeaders(headers, ["x-ms-previous-snapshot-url"]);
+  requireNoHeaders(headers, ["x-ms-previous-snapshot-url"]);
   const { blob, ranges, next } = await getPageRanges(context, {
     ...blobReadOf(call),
     range: rangeOf(headers),

@@ -107,7 +107,7 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = rendererOf(includes, call.hidden);
+  const render = rendererOf(includes, call.hidden);
   const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
@@ -120,7 +120,7 @@ async function listXml(
   let next: ListPosition | null = null;
   for await (const page of listBlobs(context, asked)) {
     for (const item of page.items) {
-      if (item.kind === "blob") xml.addBytes(item.text(spell));
+      if (item.kind === "blob") xml.addBytes(item.text(render));
       else xml.add(`<BlobPrefix>${nameElement("Name", item.name)}</BlobPrefix>`);
       const wait = xml.next();
       if (wait !== undefined) await wait;
@@ -165,22 +165,22 @@ const COPY = 4;
 
 type Renderer = (shown: ShownBlob) => string;
 
-/** By what is hidden and by choice of parts: always the same one, as texts are kept by it. */
+/** One renderer for each set of hidden fields and choice of parts: cached texts belong to it. */
 const RENDERERS = new Map<HiddenFields | null, readonly Renderer[]>();
 
 function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  let spellings = RENDERERS.get(hidden);
-  if (spellings === undefined) {
-    spellings = spellingsWithout(hidden);
-    RENDERERS.set(hidden, spellings);
+  let renderers = RENDERERS.get(hidden);
+  if (renderers === undefined) {
+    renderers = renderersWithout(hidden);
+    RENDERERS.set(hidden, renderers);
   }
-  return spellings[parts] as Renderer;
+  return renderers[parts] as Renderer;
 }
 
 /** One for each choice of parts. */
-function spellingsWithout(hidden: HiddenFields | null): Renderer[] {
+function renderersWithout(hidden: HiddenFields | null): Renderer[] {
   return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
     if (hidden === null) return (shown) => blobElement(shown, parts);
     return (shown) => hidden.xmlWithout(blobElement(shown, parts));

@@ -3,12 +3,12 @@ import {
   contentPropertiesOf,
   DEFAULT_CONTENT_TYPE,
   hasContentProperties,
-  namesBehind,
+  namesWithPrefix,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { md5Of } from "../request-headers.ts";
 
-export const PROPERTY_NAMES = namesBehind("x-ms-blob-");
+export const PROPERTY_NAMES = namesWithPrefix("x-ms-blob-");
 
 /** The headers that a client stores with a blob. What it does not send is empty. */
 export function propertiesOf(headers: RequestHeaders): BlobProperties {

@@ -1,6 +1,6 @@
 import { putBlockFromUrl } from "../../../service/blob/put-block-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { leaseIdOf, refuseHeaders, sourceDigestsOf } from "../request-headers.ts";
+import { leaseIdOf, requireNoHeaders, sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import { putBlockBytesMax } from "./body-limits.ts";
@@ -15,7 +15,7 @@ export async function handlePutBlockFromUrl(
   call: BlobCall,
 ): Promise<RestResponse> {
   refuseUnsupportedOnWrite(call.request);
-  refuseHeaders(call.request.headers, ["x-ms-if-tags"]);
+  requireNoHeaders(call.request.headers, ["x-ms-if-tags"]);
   const { headers, query } = call.request;
   const digests = sourceDigestsOf(headers);
   const done = await putBlockFromUrl(context, {

@@ -2,7 +2,7 @@ import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlock } from "../../../service/blob/put-block.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, leaseIdOf, refuseHeaders } from "../request-headers.ts";
+import { digestsOf, invalidHeader, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
 import { putBlockBytesMax } from "./body-limits.ts";
@@ -13,7 +13,7 @@ import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers, query } = call.request;
   refuseUnsupportedOnWrite(call.request);
-  refuseHeaders(headers, ["x-ms-if-tags"]);
+  requireNoHeaders(headers, ["x-ms-if-tags"]);
   const blockId = blockIdOf(query);
   const incoming = incomingBody(call.request, putBlockBytesMax(call.version));
   if (incoming.body.length === 0) {

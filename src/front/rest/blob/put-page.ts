@@ -4,7 +4,7 @@ import { clearPage, type PutPageDone, putPage } from "../../../service/blob/put-
 import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
-import { incomingBody, refuseBody } from "../stored-body.ts";
+import { incomingBody, requireNoBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { digestsOfBody } from "./computed-digests.ts";
@@ -50,7 +50,7 @@ async function update(context: BlobContext, call: BlobCall): Promise<RestRespons
 }
 
 async function clear(context: BlobContext, call: BlobCall): Promise<RestResponse> {
-  refuseBody(call.request);
+  requireNoBody(call.request);
   return pagesWritten(await clearPage(context, pageWriteOf(call)));
 }
 

@@ -5,7 +5,7 @@ import type { DeleteRetention } from "../../../service/shared/delete-retention.t
 import type { RestResponse } from "../http/exchange.ts";
 import { type OwnElements, takeServiceProperties } from "../service-properties.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";
-import { childOf, flagOf, numberIn, refuseOtherChildren, requireFlag } from "../xml-nodes.ts";
+import { childOf, flagOf, numberIn, requireFlag, requireOnlyChildren } from "../xml-nodes.ts";
 import { type BlobCall, serviceAskedOf } from "./call.ts";
 
 const OWN_ELEMENTS: OwnElements = {
@@ -18,7 +18,7 @@ const OWN_ELEMENTS: OwnElements = {
 };
 
 function retentionOf(policy: XmlElement): DeleteRetention | null {
-  refuseOtherChildren(policy, ["Enabled", "Days", "AllowPermanentDelete"]);
+  requireOnlyChildren(policy, ["Enabled", "Days", "AllowPermanentDelete"]);
   if (!requireFlag(policy, "Enabled")) return null;
   return {
     days: numberIn(policy, "Days", 1, RETENTION_DAYS_MAX),

@@ -1,7 +1,7 @@
 import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnSource, Source } from "../../../service/shared/source.ts";
-import { refuseHeaders } from "../request-headers.ts";
-import { refuseBody } from "../stored-body.ts";
+import { requireNoHeaders } from "../request-headers.ts";
+import { requireNoBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { PROPERTY_NAMES } from "./properties.ts";
 import { refuseUnsupportedOnCreation, without } from "./unsupported.ts";
@@ -37,20 +37,20 @@ export function wholeSourceOf(
   known: readonly string[],
   role: SourceRole = "copied",
 ): Promise<Source> {
-  refuseHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
+  requireNoHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
   refuseOnSource(call, known);
   return sources.of(call, "blob", role);
 }
 
 /** The same, of a blob on this server. */
 export function ownBlobOf({ sources }: BlobFront, call: BlobCall): Promise<OwnSource> {
-  refuseHeaders(call.request.headers, ON_WHOLE_SOURCES);
+  requireNoHeaders(call.request.headers, ON_WHOLE_SOURCES);
   refuseOnSource(call, []);
   return sources.ownBlobOf(call);
 }
 
 function refuseOnSource({ request }: BlobCall, known: readonly string[]): void {
   refuseUnsupportedOnCreation(request, known);
-  refuseHeaders(request.headers, UNSUPPORTED);
-  refuseBody(request);
+  requireNoHeaders(request.headers, UNSUPPORTED);
+  requireNoBody(request);
 }

@@ -1,5 +1,5 @@
 import type { RequestHeaders } from "../http/exchange.ts";
-import { refuseHeaders } from "../request-headers.ts";
+import { requireNoHeaders } from "../request-headers.ts";
 
 /** What has no meaning here yet is refused: a client must not believe that it took effect. */
 
@@ -32,12 +32,12 @@ interface Asked {
 }
 
 export function refuseUnsupportedOnRead({ headers }: Asked): void {
-  refuseHeaders(headers, ON_ANY);
+  requireNoHeaders(headers, ON_ANY);
 }
 
 /** `known` are those of the headers that this operation does understand. */
 export function refuseUnsupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
-  refuseHeaders(headers, without(ON_WRITES, known));
+  requireNoHeaders(headers, without(ON_WRITES, known));
 }
 
 /** For what makes a blob, with all that it has. */
@@ -45,11 +45,11 @@ export function refuseUnsupportedOnCreation(
   { headers }: Asked,
   known: readonly string[] = [],
 ): void {
-  refuseHeaders(headers, without(ON_CREATIONS, known));
+  requireNoHeaders(headers, without(ON_CREATIONS, known));
 }
 
 export function refuseUnsupportedOnDelete({ headers }: Asked): void {
-  refuseHeaders(headers, ON_DELETE);
+  requireNoHeaders(headers, ON_DELETE);
 }
 
 export function without(names: readonly string[], known: readonly string[]): readonly string[] {

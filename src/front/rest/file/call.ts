@@ -19,19 +19,19 @@ import type { FileRoute } from "./route.ts";
 /** One call of a File operation. */
 export type FileCall = StorageCall<FileRoute>;
 
-/** What handlers work with: the service's own things, and what names of sources stand for. */
+/** The context of the File handlers: the services, and the resolver of copy sources. */
 export interface FileFront extends ShareContext, CopyContext {
   readonly sources: CopySources;
 }
 
 export type FileHandler = (context: FileFront, call: FileCall) => Promise<RestResponse>;
 
-/** What is asked of a share, or of one of its snapshots. */
+/** Reads the share, or the snapshot of one, that a request addresses. */
 export function shareAskedOf({ account, access, route, request }: FileCall): ShareAsked {
   return { at: { account, share: route.share, snapshot: snapshotOf(request.query) }, access };
 }
 
-/** The same, where a lease may come with it. */
+/** Reads a share request that may have a lease id. */
 export function shareUseOf(call: FileCall): ShareUse {
   return { ...shareAskedOf(call), leaseId: leaseIdOf(call.request.headers) };
 }
@@ -40,7 +40,7 @@ export function pathAskedOf(call: FileCall): PathAsked {
   return { at: pathAddressOf(call), access: call.access };
 }
 
-/** What nearly everything that is asked of a file may carry. */
+/** Reads what nearly every request on a file has. */
 export function fileAskedOf(call: FileCall): FileAsked {
   const { access, request } = call;
   return { at: pathAddressOf(call), access, leaseId: leaseIdOf(request.headers) };
@@ -66,7 +66,7 @@ export function snapshotOf(query: Query): Stamp | null {
   return snapshotFrom(query, SNAPSHOT);
 }
 
-/** The snapshot that a parameter names; null if it is not sent. */
+/** Reads the snapshot that a parameter names; null if it is not sent. */
 export function snapshotFrom(query: Query, name: string): Stamp | null {
   const value = query.get(name);
   if (value === undefined || value === "") return null;
@@ -75,7 +75,7 @@ export function snapshotFrom(query: Query, name: string): Stamp | null {
   throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
-/** Checks that the request names no snapshot, because snapshots cannot change. */
+/** Snapshots cannot be changed. */
 export function requireNoSnapshot({ request }: FileCall): void {
   const value = request.query.get(SNAPSHOT);
   if (value !== undefined && value !== "") {

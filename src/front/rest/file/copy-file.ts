@@ -4,9 +4,9 @@ import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { flagOf, invalidHeader } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
-import { refuseBody } from "../stored-body.ts";
+import { requireNoBody } from "../stored-body.ts";
 import { type FileCall, type FileFront, fileAskedOf, requireNoSnapshot } from "./call.ts";
-import { itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
+import { itemSettingsOf, requireSupportedOnExistingItem } from "./item-headers.ts";
 import { requireNoNfsHeaders } from "./nfs.ts";
 
 const NFS_HEADERS = ["x-ms-file-mode-copy-mode", "x-ms-file-owner-copy-mode"];
@@ -14,8 +14,8 @@ const NFS_HEADERS = ["x-ms-file-mode-copy-mode", "x-ms-file-owner-copy-mode"];
 export async function handleCopyFile(context: FileFront, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
   requireNoSnapshot(call);
-  refuseBody(call.request);
-  requireSupportedOnOldItem(headers);
+  requireNoBody(call.request);
+  requireSupportedOnExistingItem(headers);
   requireNoNfsHeaders(headers, NFS_HEADERS);
   const done = await copyFile(context, {
     ...fileAskedOf(call),
@@ -36,7 +36,7 @@ const FROM_SOURCE = {
   changed: "x-ms-file-change-time",
 } as const;
 
-/** As for a new file, or `source` for what the source has. */
+/** Reads the settings of the copy: as for a new file, or `source` to take over the source's. */
 function copySettingsOf(headers: RequestHeaders): CopySettings {
   const isSource = (name: string) => headers.get(name)?.toLowerCase() === SOURCE;
   const others: RequestHeaders = {
@@ -55,7 +55,10 @@ function copySettingsOf(headers: RequestHeaders): CopySettings {
   };
 }
 
-/** Whether the permission is the source's: then no other can be named; else one must be. */
+/**
+ * Whether the copy takes over the source's permission. If so, the request must name no other; if
+ * not, it must name one.
+ */
 function permissionFromSource(headers: RequestHeaders, isNamed: boolean): boolean {
   const name = "x-ms-file-permission-copy-mode";
   const value = headers.get(name);

@@ -17,7 +17,7 @@ export async function handleCreateDirectory(
   const { headers } = call.request;
   requireNoSnapshot(call);
   requireSupportedOnItem(headers);
-  // A directory that is new is made like one that comes back.
+  // Validates the header, which makes no difference for directories.
   isRestored(headers);
   const directory = await createDirectory(context, {
     ...pathAskedOf(call),

@@ -13,7 +13,7 @@ import {
   requireHeader,
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { type IncomingBody, incomingBody, refuseBody } from "../stored-body.ts";
+import { type IncomingBody, incomingBody, requireNoBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
 import {
@@ -55,7 +55,10 @@ export async function handleCreateFile(
   };
 }
 
-/** What is new is to be archived; what is restored with its permission is as it was. */
+/**
+ * Reads the settings of a new file. It gets the Archive attribute, unless it is restored with its
+ * permission.
+ */
 function settingsOfNew(headers: RequestHeaders): ItemSettings {
   const { attributes, created, written, changed, permission } = itemSettingsOf(headers);
   const added = isRestored(headers) && permission !== null ? 0 : FILE_ATTRIBUTES.Archive;
@@ -68,10 +71,10 @@ function requireType(headers: RequestHeaders): void {
   if (type.toLowerCase() !== "file") throw invalidHeader(name, type, "It must be file.");
 }
 
-/** What a file begins with may come with its creation. */
+/** Reads the initial content, which may come with the creation. */
 function bodyWithin(request: RestRequest, length: number): FirstBytes {
   if (request.body.length === 0) {
-    refuseBody(request);
+    requireNoBody(request);
     return { body: null, echo: [] };
   }
   const incoming = incomingBody(request, PUT_RANGE_BYTES_MAX);

@@ -7,7 +7,7 @@ import { readWholeBody } from "../http/whole-body.ts";
 import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
 import { formatOf, sddlOf } from "./permission-format.ts";
 
-/** As text it may be longer than as bytes. */
+/** Text may be longer than bytes. */
 const BODY_BYTES_MAX = 4 * SECURITY_DESCRIPTOR_BYTES_MAX;
 
 export async function handleCreatePermission(
@@ -20,7 +20,7 @@ export async function handleCreatePermission(
   return { status: 201, headers: ["x-ms-file-permission-key", key], body: null };
 }
 
-/** `{ "permission": "O:SYG:SYD:…", "format": "sddl" }` */
+/** Reads `{ "permission": "O:SYG:SYD:…", "format": "sddl" }`. */
 async function readPermission(request: RestRequest): Promise<string> {
   const bytes = await readWholeBody(request.body, BODY_BYTES_MAX);
   const body = parsed(bytes.toString("utf8"));

@@ -2,7 +2,7 @@ import { type FieldsSince, FieldVersions } from "../field-versions.ts";
 import { SERVICE_PROPERTY_FIELDS } from "../service-properties-xml.ts";
 import type { FileOperationName } from "./route.ts";
 
-/** Sources: docs/reference/versions.md. */
+/** See docs/reference/versions.md for the sources. */
 export const FILE_FIELDS: readonly FieldsSince<FileOperationName>[] = [
   { since: "2013-08-15", of: ["getServiceProperties"], elements: SERVICE_PROPERTY_FIELDS },
   {

@@ -4,14 +4,14 @@ import {
   contentPropertiesOf,
   DEFAULT_CONTENT_TYPE,
   hasContentProperties,
-  namesBehind,
+  namesWithPrefix,
   propertyHeaders,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { copyHeaders, leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
 import { itemHeaders } from "./item-headers.ts";
 
-const NAMES = namesBehind("x-ms-");
+const NAMES = namesWithPrefix("x-ms-");
 
 /** The headers that a client stores with a file. */
 export function filePropertiesOf(headers: RequestHeaders): FileProperties {
@@ -20,8 +20,8 @@ export function filePropertiesOf(headers: RequestHeaders): FileProperties {
 }
 
 /**
- * All of them are replaced, and those that are not sent are cleared. Null leaves them as they are:
- * a request that resizes the file and names none of them.
+ * Reads new properties, which replace all old ones: those that are not sent are cleared. Null for a
+ * request that resizes the file and names none of them, which leaves them unchanged.
  */
 export function changedFilePropertiesOf(
   headers: RequestHeaders,
@@ -31,7 +31,7 @@ export function changedFilePropertiesOf(
   return contentPropertiesOf(headers, NAMES);
 }
 
-/** What every answer about a whole file says, whether or not its bytes come with it. */
+/** Formats the headers that every response about a whole file has, with or without its bytes. */
 export function fileHeaders({ file, lease }: FileFound): string[] {
   return [
     ...versionHeaders(file),

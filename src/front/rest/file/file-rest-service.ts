@@ -28,7 +28,7 @@ function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
       needsIntent: isOnFiles(operation),
     }),
     handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
-    spell: renderFileError,
+    renderError: renderFileError,
   };
 }
 

@@ -5,7 +5,7 @@ import type { SourceProtocol } from "../source/copy-sources.ts";
 import { snapshotOf } from "./call.ts";
 import { isOnFiles, routeFile } from "./route.ts";
 
-/** Files as what others copy from. */
+/** Files as copy sources. */
 export const FILE_SOURCES: SourceProtocol = {
   route({ method, query, headers }, account, path, asked, role) {
     const { operation, share, path: names } = routeFile(method, path, query, headers);

@@ -22,7 +22,7 @@ export async function handleForceCloseHandles(
   return { status: 200, headers: answer, body: null };
 }
 
-/** Null for all of them. */
+/** Reads the handle id; null for all handles. */
 function handleIdOf(headers: RequestHeaders): bigint | null {
   const name = "x-ms-handle-id";
   const value = requireHeader(headers, name);

@@ -3,7 +3,7 @@ import { type GetFileDone, getFile } from "../../../service/file/get-file.ts";
 import { rangeDigestsOf, rangeOf } from "../byte-range.ts";
 import { withOverrides } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { refuseHeaders } from "../request-headers.ts";
+import { requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sentBody, structuredFormOf } from "../stored-body.ts";
 import { type FileCall, fileAskedOf } from "./call.ts";
@@ -11,7 +11,7 @@ import { fileHeaders } from "./file-headers.ts";
 
 export async function handleGetFile(context: FileContext, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseHeaders(headers, ["x-ms-range-get-content-crc64"]);
+  requireNoHeaders(headers, ["x-ms-range-get-content-crc64"]);
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const { at, access, leaseId } = fileAskedOf(call);
@@ -33,7 +33,10 @@ function wholeHeaders({ file }: GetFileDone): string[] {
   return digestHeaders({ md5: file.properties.contentMd5, crc64: null });
 }
 
-/** Content-MD5 is that of the bytes in the answer, so the file's own has another name here. */
+/**
+ * Formats the range headers. Content-MD5 is that of the returned bytes, so the file's own MD5 has
+ * another name here.
+ */
 function rangeHeaders({ file, from, reading, md5 }: GetFileDone): string[] {
   const to = from + reading.length - 1;
   const headers = ["Content-Range", `bytes ${from}-${to}/${file.content.length}`];

@@ -20,7 +20,7 @@ export async function handleGetShareStats(
   };
 }
 
-/** Before, the usage was given in whole gibibytes. */
+/** Before this version, the usage was given in whole gibibytes. */
 const BYTES_SINCE = "2018-11-09";
 
 function usageElement(usedBytes: number, version: string): string {

@@ -3,7 +3,7 @@ import type { Query } from "../http/exchange.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { invalidQuery } from "../request-query.ts";
 
-/** Where a list of handles goes on. */
+/** Formats where a list of handles continues. */
 export function handleMarker({ id, handle }: HandleMark): string {
   return writeMarker({ kind: "h", text: `${id}.${handle}` });
 }

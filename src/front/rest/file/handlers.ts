@@ -45,8 +45,8 @@ import { handleSnapshotShare } from "./snapshot-share.ts";
 import { handleUndeleteShare } from "./undelete-share.ts";
 
 /**
- * Who handles what. Operations of the service that are not here are refused by name;
- * docs/reference/file-operations.md lists both kinds, and a test compares them.
+ * The handler of each operation. Operations without one are refused by name; a test compares
+ * docs/reference/file-operations.md with this table.
  */
 export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandler>>> = {
   getServiceProperties: handleGetServiceProperties,

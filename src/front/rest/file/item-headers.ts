@@ -5,12 +5,12 @@ import type { ItemSettings, TimeSetting } from "../../../service/file/item-setti
 import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import type { Directory } from "../../../service/file/tree-records.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader, refuseHeaders } from "../request-headers.ts";
+import { invalidHeader, requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { requireNoNfsHeaders } from "./nfs.ts";
 import { permissionFormatOf, sddlOf } from "./permission-format.ts";
 
-/** Headers for what files and directories have over SMB, both ways. */
+/** Parses and formats headers for the SMB properties of files and directories. */
 
 const ATTRIBUTES = "x-ms-file-attributes";
 const PRESERVE = "preserve";
@@ -19,7 +19,7 @@ const PERMISSION_HEADER_CHARS_MAX = 8 * KIB;
 type AttributeName = keyof typeof FILE_ATTRIBUTES;
 const ATTRIBUTE_NAMES = Object.keys(FILE_ATTRIBUTES) as AttributeName[];
 
-/** What a request says of them; `preserve` and silence are the same. */
+/** Reads the settings in a request; `preserve` and a missing header mean the same. */
 export function itemSettingsOf(headers: RequestHeaders): ItemSettings {
   return {
     attributes: attributesOf(headers),
@@ -33,7 +33,7 @@ export function itemSettingsOf(headers: RequestHeaders): ItemSettings {
 const PERMISSION = "x-ms-file-permission";
 const PERMISSION_KEY = "x-ms-file-permission-key";
 
-/** As text or by its key, but not both. */
+/** Reads the permission, as text or by key, but not both. */
 function permissionOf(headers: RequestHeaders): PermissionSetting | null {
   const text = headers.get(PERMISSION) ?? "";
   const key = headers.get(PERMISSION_KEY) ?? "";
@@ -78,7 +78,10 @@ function timeOf(headers: RequestHeaders, name: string): TimeSetting {
   throw invalidHeader(name, value, "It is now, preserve, or like 2026-11-16T00:17:23.1234567Z.");
 }
 
-/** `ReadOnly | Archive`; None if there are none. Nearly all files have the same. */
+/**
+ * Formats attributes as `ReadOnly | Archive`, or None. Caches the last, as nearly all files have
+ * the same.
+ */
 export function attributesText(attributes: number): string {
   if (attributes !== lastAttributes) {
     const names = ATTRIBUTE_NAMES.filter((name) => (attributes & FILE_ATTRIBUTES[name]) !== 0);
@@ -91,10 +94,10 @@ export function attributesText(attributes: number): string {
 let lastAttributes = 0;
 let lastText = "None";
 
-/** The same of what is stored: in answers to whoever creates, changes or looks at it. */
+/** Formats the stored settings, for responses to requests that create, change or read an item. */
 export function itemHeaders(item: Directory): string[] {
   const created = isoOfFileTime(item.created);
-  // Mostly it was last written and changed when it was created, or both at once.
+  // Usually the times are equal, so each is formatted once.
   const written = item.written === item.created ? created : isoOfFileTime(item.written);
   const changed = item.changed === item.written ? written : isoOfFileTime(item.changed);
   return [
@@ -115,14 +118,14 @@ export function itemHeaders(item: Directory): string[] {
   ];
 }
 
-/** What every answer says of a file or directory that was created or changed. */
+/** Formats the headers of every response that created or changed a file or directory. */
 export function changedItemHeaders(item: Directory): string[] {
   return [...versionHeaders(item), ...itemHeaders(item), "x-ms-request-server-encrypted", "true"];
 }
 
 const SEMANTICS = "x-ms-file-property-semantics";
 
-/** Whether what is created was there before, with the properties that are sent, and comes back. */
+/** Whether the request restores a file that existed before, with the properties it sends. */
 export function isRestored(headers: RequestHeaders): boolean {
   const value = headers.get(SEMANTICS);
   if (value === undefined || value === "") return false;
@@ -133,15 +136,15 @@ export function isRestored(headers: RequestHeaders): boolean {
   return lower === "restore";
 }
 
-/** Headers for shares over NFS. */
+/** Headers for NFS shares. */
 const NFS_HEADERS = ["x-ms-owner", "x-ms-group", "x-ms-mode", "x-ms-file-file-type"];
 
 export function requireSupportedOnItem(headers: RequestHeaders): void {
   requireNoNfsHeaders(headers, NFS_HEADERS);
 }
 
-/** For requests to existing items: also refuses headers that only creations take. */
-export function requireSupportedOnOldItem(headers: RequestHeaders): void {
+/** Refuses headers that are for the creation of items only. */
+export function requireSupportedOnExistingItem(headers: RequestHeaders): void {
   requireSupportedOnItem(headers);
-  refuseHeaders(headers, [SEMANTICS]);
+  requireNoHeaders(headers, [SEMANTICS]);
 }

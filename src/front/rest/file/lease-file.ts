@@ -3,7 +3,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { leaseFile } from "../../../service/file/lease-file.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
-import { invalidHeader, refuseHeaders } from "../request-headers.ts";
+import { invalidHeader, requireNoHeaders } from "../request-headers.ts";
 import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handleLeaseFile(context: FileContext, call: FileCall): Promise<RestResponse> {
@@ -13,9 +13,9 @@ export async function handleLeaseFile(context: FileContext, call: FileCall): Pro
   return leaseResponse(lease.action, done);
 }
 
-/** Leases on files have no end, so they are not renewed, and when they are broken it is at once. */
+/** Reads a lease action. File leases are infinite: they cannot be renewed, and break at once. */
 function fileLeaseActionOf(headers: RequestHeaders): LeaseAction {
-  refuseHeaders(headers, ["x-ms-lease-break-period"]);
+  requireNoHeaders(headers, ["x-ms-lease-break-period"]);
   const lease = leaseActionOf(headers);
   if (lease.action === "renew") {
     throw invalidHeader("x-ms-lease-action", lease.action, "Leases on files never expire.");

@@ -3,7 +3,7 @@ import type { ShareContext } from "../../../service/file/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import type { FileCall } from "./call.ts";
 
-/** Symbolic and hard links belong to NFS, for which no share here is enabled. */
+/** Refuses symbolic and hard links, which need NFS: no share here has it enabled. */
 export async function handleLinks(_context: ShareContext, call: FileCall): Promise<RestResponse> {
   throw new Fault("UnsupportedQueryParameter", {
     QueryParameterName: "restype",

@@ -19,7 +19,7 @@ import { type FileCall, pathAskedOf } from "./call.ts";
 import { attributesText } from "./item-headers.ts";
 
 const INCLUDES = ["timestamps", "etag", "attributes", "permissionkey"];
-/** Since then lists have ids, whether or not they are asked for. */
+/** Since this version, lists always have ids. */
 const IDS_SINCE = "2020-10-02";
 
 export async function handleListDirectoriesAndFiles(
@@ -74,7 +74,7 @@ async function listXml(
   return xml.done();
 }
 
-/** Percent-encoded if XML cannot carry it. */
+/** Formats the path, percent-encoded if XML cannot carry it. */
 function pathAttribute(path: string): string {
   if (!hasInvalidXmlCharacters(path)) return attribute("DirectoryPath", path);
   return attribute("DirectoryPath", encodeURIComponent(path)) + attribute("Encoded", "true");
@@ -111,7 +111,7 @@ function timeElements(item: ListedFile["item"]): string {
   );
 }
 
-/** Names may hold what UTF-8 cannot carry, so their units are spelled. */
+/** Markers hold the UTF-16 units of a name, as UTF-8 cannot carry every name. */
 function nameOfMarker(query: Query): string {
   const marker = markerOf(query, ["f"]);
   return marker === null ? "" : Buffer.from(marker.text, "base64url").toString("utf16le");

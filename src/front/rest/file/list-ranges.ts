@@ -12,7 +12,7 @@ import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type FileCall, fileAskedOf, snapshotFrom } from "./call.ts";
 
-/** Clients of older versions do not know that a list may go on. */
+/** Clients of older versions cannot continue a list. */
 const PAGED_SINCE = "2026-10-06";
 
 export async function handleListRanges(

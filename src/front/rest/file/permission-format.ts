@@ -8,7 +8,7 @@ import {
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
 
-/** How a permission is spelled: as SDDL, or as the bytes that Windows has for it, in Base64. */
+/** The format of a permission: SDDL, or the binary form of Windows in Base64. */
 export type PermissionFormat = "sddl" | "binary";
 
 export function permissionFormatOf(headers: RequestHeaders): PermissionFormat {
@@ -19,7 +19,7 @@ export function permissionFormatOf(headers: RequestHeaders): PermissionFormat {
   return format;
 }
 
-/** Null if it is none. */
+/** Parses a format; null if it is unknown. */
 export function formatOf(word: string): PermissionFormat | null {
   const lower = word.toLowerCase();
   if (lower === "" || lower === "sddl") return "sddl";

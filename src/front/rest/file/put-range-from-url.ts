@@ -3,7 +3,7 @@ import { putRangeFromUrl } from "../../../service/file/put-range-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { crc64Of, invalidHeader, requireHeader, sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
-import { refuseBody } from "../stored-body.ts";
+import { requireNoBody } from "../stored-body.ts";
 import { type FileCall, type FileFront, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { preservesWritten, rangeWritten, writtenRangeOf } from "./put-range.ts";
 
@@ -13,7 +13,7 @@ export async function handlePutRangeFromUrl(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireNoSnapshot(call);
-  refuseBody(call.request);
+  requireNoBody(call.request);
   const write = requireHeader(headers, "x-ms-write");
   if (write.toLowerCase() !== "update") {
     throw invalidHeader("x-ms-write", write, "With a source it must be update.");

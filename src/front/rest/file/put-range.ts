@@ -5,9 +5,9 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { clearRange, type PutRangeDone, putRange } from "../../../service/file/put-range.ts";
 import { rangeOf } from "../byte-range.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
+import { digestsOf, invalidHeader, requireHeader, requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
-import { incomingBody, refuseBody } from "../stored-body.ts";
+import { incomingBody, requireNoBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handlePutRange(context: FileContext, call: FileCall): Promise<RestResponse> {
@@ -40,8 +40,8 @@ async function update(context: FileContext, call: FileCall): Promise<RestRespons
 
 async function clear(context: FileContext, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBody(call.request);
-  refuseHeaders(headers, ["content-md5", "x-ms-content-crc64"]);
+  requireNoBody(call.request);
+  requireNoHeaders(headers, ["content-md5", "x-ms-content-crc64"]);
   const { from, until } = writtenRangeOf(headers);
   const done = await clearRange(context, {
     ...fileAskedOf(call),
@@ -52,7 +52,7 @@ async function clear(context: FileContext, call: FileCall): Promise<RestResponse
   return rangeWritten(done, []);
 }
 
-/** Both ends are named. */
+/** Reads a range with both ends. */
 export function writtenRangeOf(headers: RequestHeaders): { from: number; until: number } {
   const range = rangeOf(headers);
   if (range === null) throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-range" });

@@ -2,7 +2,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { renameDirectory } from "../../../service/file/rename-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
-import { changedItemHeaders, requireSupportedOnOldItem } from "./item-headers.ts";
+import { changedItemHeaders, requireSupportedOnExistingItem } from "./item-headers.ts";
 import { renameTermsOf } from "./rename-headers.ts";
 import { renameSourceOf } from "./rename-source.ts";
 
@@ -12,7 +12,7 @@ export async function handleRenameDirectory(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireNoSnapshot(call);
-  requireSupportedOnOldItem(headers);
+  requireSupportedOnExistingItem(headers);
   const done = await renameDirectory(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),

@@ -3,7 +3,7 @@ import type { RequestHeaders } from "../http/exchange.ts";
 import { flagOf, leaseIdOf, metadataOf } from "../request-headers.ts";
 import { itemSettingsOf } from "./item-headers.ts";
 
-/** What a rename says beside where from and where to. */
+/** Reads the settings of a rename, without source and target. */
 export function renameTermsOf(headers: RequestHeaders): Omit<Rename, "at" | "access"> {
   const metadata = metadataOf(headers);
   return {

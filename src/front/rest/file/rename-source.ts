@@ -11,8 +11,8 @@ const ABSOLUTE = /^https?:\/\/([^/?#]+)(\/[^?#]*)(?:\?([^#]*))?$/i;
 const SHOWN_CHARS_MAX = 200;
 
 /**
- * What a rename moves: a URL of the same share. Who comes with a SAS needs one for the source, too,
- * and it stands in that URL. One that stands there is never ignored.
+ * Reads the source of a rename: a URL of the same share. A client that uses a SAS needs one for the
+ * source, too, in that URL. A SAS in that URL is never ignored.
  */
 export async function renameSourceOf(call: FileCall): Promise<FileAsked> {
   const { headers } = call.request;
@@ -38,7 +38,7 @@ export async function renameSourceOf(call: FileCall): Promise<FileAsked> {
   };
 }
 
-/** The request that would reach the source. */
+/** Makes the request that would reach the source. */
 function sourceRequest(outer: RestRequest, url: string): RestRequest {
   const [, host = "", path = "", query = ""] = ABSOLUTE.exec(url) ?? [];
   if (host === "" || !isPercentEncoded(url))
@@ -47,7 +47,7 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
     ["host", host],
     ["x-ms-version", outer.version],
   ]);
-  // A SAS that is bound to a user needs the user's token, which is good for any request.
+  // A SAS that is bound to a user needs the user's token, which is valid for any request.
   const authorization = outer.headers.get("authorization");
   if (authorization !== undefined && /^bearer /i.test(authorization)) {
     headers.set("authorization", authorization);
@@ -67,7 +67,7 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
   };
 }
 
-/** Without its query, in which a SAS may stand. */
+/** Leaves out the query, which may hold a SAS. */
 function invalid(url: string, reason: string) {
   return invalidHeader(SOURCE, url.replace(/\?.*$/, "").slice(0, SHOWN_CHARS_MAX), reason);
 }

@@ -3,20 +3,22 @@ import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 import { operationAt } from "../operation-at.ts";
 
-/** What a request asks for, found from its method, path and query alone (and a header on PUT). */
+/**
+ * The operation and address of a request, found by method, path and query (and a header on PUT).
+ */
 export interface FileRoute {
   readonly operation: FileOperationName;
   /** Decoded; "" where the operation has none. */
   readonly share: string;
-  /** Names of directories and, at last, of what is addressed, decoded; none for the root. */
+  /** Names of the directories and of the addressed item, decoded; empty for the root. */
   readonly path: readonly string[];
 }
 
 type Level = "account" | "share" | "directory" | "file";
 
 /**
- * Every operation of the service, by what is addressed, method and `comp` (with `restype` for the
- * account). The names are those of the files that handle them.
+ * All operations of the service, by level, method and `comp` (with `restype` for the account). Each
+ * is named after the file that handles it.
  */
 export const FILE_ROUTES = {
   account: {
@@ -76,7 +78,7 @@ const ABOVE_FILES: ReadonlySet<string> = new Set([
   ...Object.values(FILE_ROUTES.share),
 ]);
 
-/** Whether an operation is on a file or a directory, not on a share or the whole service. */
+/** Whether an operation is on a file or directory, not on a share or the whole service. */
 export function isOnFiles(operation: FileOperationName): boolean {
   return !ABOVE_FILES.has(operation);
 }
@@ -90,7 +92,9 @@ export type FileOperationName =
   | "getSymbolicLink"
   | "createHardLink";
 
-/** `path` is what follows the account: `/`, `/share` or `/share/directory/file`, percent-encoded. */
+/**
+ * `path` is the path after the account: `/`, `/share` or `/share/directory/file`, percent-encoded.
+ */
 export function routeFile(
   method: string,
   path: string,
@@ -116,7 +120,7 @@ function linkOperation(method: string, restype: string): FileOperationName | nul
   return method === "GET" || method === "HEAD" ? "getSymbolicLink" : null;
 }
 
-/** Handles of the root are asked for without saying that it is a directory. */
+/** Clients ask for handles of the root without `restype=directory`. */
 function levelOf({ share, path }: Address, restype: string, query: Query): Level {
   if (share === "") return "account";
   const isRoot = path.length === 0;
@@ -153,7 +157,7 @@ function fromUrl(operation: FileOperationName, headers: RequestHeaders): FileOpe
 
 type Address = Pick<FileRoute, "share" | "path">;
 
-/** Slashes at the end, and several in a row, mean nothing; encoded ones part names as others do. */
+/** Splits a path. Ignores empty segments; encoded slashes separate names, too. */
 function addressOf(path: string): Address {
   const decoded = percentDecode(path);
   if (decoded === null) throw new Fault("InvalidUri");

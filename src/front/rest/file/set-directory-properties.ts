@@ -2,7 +2,11 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { setDirectoryProperties } from "../../../service/file/set-directory-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
-import { changedItemHeaders, itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
+import {
+  changedItemHeaders,
+  itemSettingsOf,
+  requireSupportedOnExistingItem,
+} from "./item-headers.ts";
 
 export async function handleSetDirectoryProperties(
   context: FileContext,
@@ -10,7 +14,7 @@ export async function handleSetDirectoryProperties(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireNoSnapshot(call);
-  requireSupportedOnOldItem(headers);
+  requireSupportedOnExistingItem(headers);
   const settings = itemSettingsOf(headers);
   const done = await setDirectoryProperties(context, { ...pathAskedOf(call), settings });
   return { status: 200, headers: changedItemHeaders(done), body: null };

@@ -5,7 +5,11 @@ import type { RestResponse } from "../http/exchange.ts";
 import { numberOf } from "../request-headers.ts";
 import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { changedFilePropertiesOf } from "./file-headers.ts";
-import { changedItemHeaders, itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
+import {
+  changedItemHeaders,
+  itemSettingsOf,
+  requireSupportedOnExistingItem,
+} from "./item-headers.ts";
 
 export async function handleSetFileProperties(
   context: FileContext,
@@ -13,7 +17,7 @@ export async function handleSetFileProperties(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireNoSnapshot(call);
-  requireSupportedOnOldItem(headers);
+  requireSupportedOnExistingItem(headers);
   const length = numberOf(headers, "x-ms-content-length", 0, FILE_BYTES_MAX);
   const done = await setFileProperties(context, {
     ...fileAskedOf(call),

@@ -3,7 +3,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type OwnElements, takeServiceProperties } from "../service-properties.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";
-import { childOf, refuseOtherChildren, requireFlag } from "../xml-nodes.ts";
+import { childOf, requireFlag, requireOnlyChildren } from "../xml-nodes.ts";
 import { type FileCall, serviceAskedOf } from "./call.ts";
 
 const OWN_ELEMENTS: OwnElements = {
@@ -11,7 +11,7 @@ const OWN_ELEMENTS: OwnElements = {
   changes(root) {
     const settings = childOf(root, "ProtocolSettings");
     if (settings !== null) {
-      refuseOtherChildren(settings, ["SMB", "NFS"]);
+      requireOnlyChildren(settings, ["SMB", "NFS"]);
       for (const protocol of settings.children) checkProtocol(protocol);
     }
     return {};
@@ -25,14 +25,17 @@ export function handleSetServiceProperties(
   return takeServiceProperties(context, serviceAskedOf(call), call.request, OWN_ELEMENTS);
 }
 
-/** What SMB does is set where the server is started: here it can be confirmed, but not changed. */
+/**
+ * Checks the SMB settings, which are set when the server starts: a request can confirm but not
+ * change them.
+ */
 function checkProtocol(protocol: XmlElement): void {
-  refuseOtherChildren(protocol, ["Multichannel", "EncryptionInTransit"]);
-  requireOff(protocol, "Multichannel", "Enabled");
-  requireOff(protocol, "EncryptionInTransit", "Required");
+  requireOnlyChildren(protocol, ["Multichannel", "EncryptionInTransit"]);
+  requireSwitchedOff(protocol, "Multichannel", "Enabled");
+  requireSwitchedOff(protocol, "EncryptionInTransit", "Required");
 }
 
-function requireOff(protocol: XmlElement, name: string, flag: string): void {
+function requireSwitchedOff(protocol: XmlElement, name: string, flag: string): void {
   const found = childOf(protocol, name);
   if (found === null || !requireFlag(found, flag)) return;
   throw new Fault("UnsupportedXmlNode", {

@@ -3,10 +3,10 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { ShareTier } from "../../../service/file/records.ts";
 import type { TierStatus } from "../../../service/file/share-tier.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader, numberOf, refuseHeaders } from "../request-headers.ts";
+import { invalidHeader, numberOf, requireNoHeaders } from "../request-headers.ts";
 import { requireNoNfsHeaders } from "./nfs.ts";
 
-/** Headers of shares, from text to values. */
+/** Parses and formats headers of shares. */
 
 export function quotaOf(headers: RequestHeaders): number | null {
   return numberOf(headers, "x-ms-share-quota", 1, SHARE_QUOTA_GIB_MAX);
@@ -23,7 +23,7 @@ export function tierOf(headers: RequestHeaders): ShareTier | null {
   return tier;
 }
 
-/** What is sold by throughput, which no share here is. */
+/** Headers for provisioned shares, which this server does not have. */
 const PROVISIONED = [
   "x-ms-share-paid-bursting-enabled",
   "x-ms-share-paid-bursting-max-bandwidth-mibps",
@@ -34,7 +34,7 @@ const PROVISIONED = [
 const NFS = ["x-ms-root-squash", "x-ms-enable-snapshot-virtual-directory-access"];
 
 export function requireSupportedOnShare(headers: RequestHeaders): void {
-  refuseHeaders(headers, PROVISIONED);
+  requireNoHeaders(headers, PROVISIONED);
   requireNoNfsHeaders(headers, NFS);
   const name = "x-ms-enabled-protocols";
   const protocols = headers.get(name);
@@ -42,7 +42,7 @@ export function requireSupportedOnShare(headers: RequestHeaders): void {
   throw invalidHeader(name, protocols, "This server has shares for SMB only.");
 }
 
-/** What every answer says of a share that was created or changed. */
+/** Formats the quota, for responses that create or change a share. */
 export function quotaHeaders(quotaGib: number): string[] {
   return ["x-ms-share-quota", String(quotaGib)];
 }
@@ -53,7 +53,7 @@ export function tierHeaders({ tier, changedMs, from }: TierStatus): string[] {
   return headers;
 }
 
-/** The same in lists. */
+/** Formats the tier for lists. */
 export function tierElements({ tier, changedMs, from }: TierStatus): string {
   const changed = `<AccessTierChangeTime>${rfc1123(changedMs)}</AccessTierChangeTime>`;
   const transition =
@@ -63,7 +63,7 @@ export function tierElements({ tier, changedMs, from }: TierStatus): string {
   return `<AccessTier>${tier}</AccessTier>${changed}${transition}`;
 }
 
-/** `pending-from-transactionOptimized` */
+/** Formats a transition as `pending-from-transactionOptimized`. */
 function transitionText(from: ShareTier): string {
   return `pending-from-${from.charAt(0).toLowerCase()}${from.slice(1)}`;
 }

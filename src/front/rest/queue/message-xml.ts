@@ -8,7 +8,7 @@ import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { readXmlBody } from "../xml-body.ts";
-import { childOf, refuseOtherChildren, requireRoot } from "../xml-nodes.ts";
+import { childOf, requireOnlyChildren, requireRoot } from "../xml-nodes.ts";
 import { receiptText } from "./message-query.ts";
 
 /** Messages as XML: `QueueMessage` in requests, `QueueMessagesList` in answers. */
@@ -25,10 +25,10 @@ export async function readMessageText(request: RestRequest): Promise<string | nu
   const body = await readXmlBody(request, BODY_BYTES_MAX, { keepLineEnds: true });
   if (body === null) return null;
   const root = requireRoot(body, "QueueMessage");
-  refuseOtherChildren(root, ["MessageText"]);
+  requireOnlyChildren(root, ["MessageText"]);
   const text = childOf(root, "MessageText");
   if (text === null) return "";
-  refuseOtherChildren(text, []);
+  requireOnlyChildren(text, []);
   return text.text;
 }
 

@@ -20,6 +20,6 @@ function protocolOn(context: QueueContext): StorageProtocol<QueueRoute> {
     route: ({ method, query }, path) => routeQueue(method, path, query),
     resourceOf: ({ queue }) => ({ service: "queue", container: queue, name: "" }),
     handle: (call) => QUEUE_HANDLERS[call.route.operation](context, call),
-    spell: renderXmlError,
+    renderError: renderXmlError,
   };
 }

@@ -6,7 +6,7 @@ function permits(origins: string[], url: string): boolean {
   return new SourceGuard({ origins, networks: [] }).permits(new URL(url));
 }
 
-test("an origin is scheme, host and port, all three", () => {
+test("an origin matches by scheme, host and port", () => {
   const origins = ["https://files.example.org", "http://10.1.2.3:8080/"];
   assert.ok(permits(origins, "https://files.example.org/a/b?c"));
   assert.ok(permits(origins, "https://FILES.example.org:443"));
@@ -24,7 +24,7 @@ test("an origin is scheme, host and port, all three", () => {
   assert.equal(permits([], "https://files.example.org"), false);
 });
 
-test("a wildcard stands for what comes before a name, and for something", () => {
+test("a wildcard matches one or more labels in front of a name", () => {
   const origins = ["https://*.example.org"];
   assert.ok(permits(origins, "https://a.example.org"));
   assert.ok(permits(origins, "https://a.b.example.org/x"));
@@ -33,7 +33,7 @@ test("a wildcard stands for what comes before a name, and for something", () => 
   }
 });
 
-test("an origin is listed by itself, not by a wildcard", () => {
+test("only exact origins count as listed, not wildcards", () => {
   const guard = new SourceGuard({
     origins: ["https://*.example.org", "https://a.example.org"],
     networks: [],
@@ -43,12 +43,12 @@ test("an origin is listed by itself, not by a wildcard", () => {
   assert.equal(guard.lists(new URL("http://a.example.org")), false);
 });
 
-test("an address is the same in all its spellings", () => {
+test("an address matches in all its notations", () => {
   assert.ok(permits(["http://127.0.0.1:8080"], "http://2130706433:8080"));
   assert.equal(permits(["http://10.0.0.1"], "http://[::ffff:10.0.0.1]"), false);
 });
 
-test("names lead to the internet, and to networks that are listed", () => {
+test("names may resolve to public addresses and to listed networks", () => {
   const guard = new SourceGuard({ origins: [], networks: ["10.1.0.0/16", "fd00::/8"] });
   for (const address of ["8.8.8.8", "2606:4700::1111", "10.1.2.3", "fd00::1", "::ffff:10.1.0.1"]) {
     assert.ok(guard.permitsAddress(address), address);
@@ -62,7 +62,7 @@ test("names lead to the internet, and to networks that are listed", () => {
   }
 });
 
-test("a token goes over https, and else only to this machine", () => {
+test("a token is sent over https only, except to this machine", () => {
   const guard = new SourceGuard({ origins: [], networks: [] });
   for (const origin of [
     "https://a.example",
@@ -77,7 +77,7 @@ test("a token goes over https, and else only to this machine", () => {
   }
 });
 
-test("settings that make no sense are refused with an example", () => {
+test("invalid settings are refused with an example", () => {
   for (const origin of [
     "example.org",
     "https://*.10.0.0.1",

@@ -1,30 +1,30 @@
 import { BlockList, isIP } from "node:net";
 import { isLocal } from "./own-endpoints.ts";
 
-/** Which servers may be copied from, as the configuration states it. */
+/** The servers that may be copied from, as the configuration states them. */
 export interface AllowedSources {
-  /** `https://host`, with a port unless it is the usual one; a name may begin with `*.`. */
+  /** `https://host`, with a port unless it is the default; a name may begin with `*.`. */
   readonly origins: readonly string[];
-  /** Networks that are nobody else's business (`10.1.0.0/16`), but may be copied from. */
+  /** Private networks (`10.1.0.0/16`) that may be copied from. */
   readonly networks: readonly string[];
 }
 
 const ORIGIN = /^(https?):\/\/(\*\.)?([^/?#@*]+)\/?$/i;
 const NETWORK = /^([0-9a-f.:]+)\/(\d{1,3})$/i;
 
-/** Addresses that do not lie on the internet: this machine, private networks, metadata services. */
+/** Addresses that are not public: this machine, private networks, metadata services. */
 const PRIVATE = networksOf([
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"],
   ...["172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3"],
   ...["::/127", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "fc00::/7", "fe80::/10", "ff00::/8"],
 ]);
 
-/** Decides by name, and then by address, what may be asked. */
+/** Decides by name, and then by address, which servers may be contacted. */
 export class SourceGuard {
   readonly #origins: readonly { readonly suffix: string | null; readonly origin: string }[];
   readonly #networks: BlockList;
 
-  /** Throws an Error with a sentence for the operator if the settings make no sense. */
+  /** Throws an Error with a sentence for the operator if the settings are invalid. */
   constructor({ origins, networks }: AllowedSources) {
     this.#origins = origins.map(originOf);
     this.#networks = networksOf(networks);
@@ -38,17 +38,17 @@ export class SourceGuard {
     });
   }
 
-  /** Whether one of the origins is this one itself. */
+  /** Whether an origin is listed exactly, not by a wildcard. */
   lists({ origin }: URL): boolean {
     return this.#origins.some((one) => one.suffix === null && one.origin === origin);
   }
 
-  /** On its way over plain http, anybody could read it. Within this machine nobody can. */
+  /** Sends tokens over https or within this machine only: plain http could be read on the way. */
   permitsToken({ protocol, hostname }: URL): boolean {
     return protocol === "https:" || isLocal(hostname);
   }
 
-  /** Whether a name may lead there. An address that stands in an origin itself was meant. */
+  /** Whether a name may resolve to this address. Addresses written in an origin are not checked. */
   permitsAddress(address: string): boolean {
     return !contains(PRIVATE, address) || contains(this.#networks, address);
   }
@@ -66,7 +66,7 @@ function originOf(text: string): { suffix: string | null; origin: string } {
   return { suffix: wildcard === undefined ? null : `.${url.hostname}`, origin: url.origin };
 }
 
-/** Null if it is none. */
+/** Parses a URL; null if it is invalid. */
 export function urlOf(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }

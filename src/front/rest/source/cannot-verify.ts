@@ -2,8 +2,8 @@ import { Fault, type FaultCode } from "../../../base/fault.ts";
 import type { SourceRole } from "../../../rules/conditions.ts";
 import { REST_FAULTS } from "../fault-status.ts";
 
-/** Refusals that are about the request itself, wherever they are noticed. */
-const OWN_WORDS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+/** Faults about the request itself, which are reported unchanged. */
+const REQUEST_FAULTS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "BlobArchived",
   "BlobBeingRehydrated",
   "CopyAcrossAccountsNotSupported",
@@ -24,16 +24,18 @@ const BY_STATUS: Readonly<Record<number, FaultCode>> = {
   412: "CopySourceConditionNotMet",
 };
 
-/** How a source on this server was refused, as who copies from it is told. */
+/** Converts a fault of a source on this server to the fault that the copying client gets. */
 export function cannotVerify(fault: Fault, role: SourceRole): Fault {
-  if (OWN_WORDS.has(fault.code)) return fault;
-  // Only the tags of a source that is copied are refused in these words.
+  if (REQUEST_FAULTS.has(fault.code)) return fault;
+  // Tag conditions on a copied source have their own message.
   if (fault.code === "ConditionNotMet" && role === "copied") return fault;
   const { status, code, message } = REST_FAULTS[fault.code];
   return cannotVerifyAnswer(status, code, message);
 }
 
-/** How a source refused, here or elsewhere. The copy's own message repeats the source's. */
+/**
+ * Makes the fault for a source that refused, here or elsewhere. Its message repeats the source's.
+ */
 export function cannotVerifyAnswer(status: number, code: string, message: string): Fault {
   const detail = {
     CopySourceStatusCode: String(status),

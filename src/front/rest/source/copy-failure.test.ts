@@ -5,8 +5,8 @@ import { StoreError } from "../../../store/store.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
 import { copyFailure } from "./copy-failure.ts";
 
-test("a failed copy tells a status and a code of the service, never a word of ours", () => {
-  for (const [error, told] of [
+test("a failed copy reports a status and a code of the service, never an internal code", () => {
+  for (const [error, expected] of [
     [new Fault("SourceConditionNotMet"), "412 ConditionNotMet"],
     [new Fault("RequestBodyTooLarge"), "413 RequestBodyTooLarge"],
     [new Fault("CannotVerifyCopySource"), "500 CannotVerifyCopySource"],
@@ -16,6 +16,6 @@ test("a failed copy tells a status and a code of the service, never a word of ou
     [new StoreError("full", "no space"), "507 InsufficientStorage"],
     [new Error("a bug"), "500 InternalError"],
   ] as const) {
-    assert.equal(copyFailure(error), `${told} "Copy failed when reading the source."`);
+    assert.equal(copyFailure(error), `${expected} "Copy failed when reading the source."`);
   }
 });

@@ -11,7 +11,12 @@ import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
-import { conditionsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
+import {
+  conditionsOf,
+  invalidHeader,
+  requireHeader,
+  requireNoHeaders,
+} from "../request-headers.ts";
 import { cannotVerify } from "./cannot-verify.ts";
 import type { ForeignSources } from "./foreign-sources.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
@@ -32,10 +37,10 @@ export interface SourceCall {
   readonly version: string;
 }
 
-/** How a service finds what a URL of its own names. */
+/** How a service resolves a URL of its own. */
 export interface SourceProtocol {
   /**
-   * `path` is what follows the account, `asked` the headers of the request that names the source.
+   * `path` is the path after the account, `asked` the headers of the request that names the source.
    * Throws if nothing there can be copied.
    */
   route(
@@ -48,10 +53,10 @@ export interface SourceProtocol {
 }
 
 export interface RoutedSource {
-  /** What is addressed, for whoever checks a SAS. */
+  /** The resource that a SAS is checked against. */
   readonly resource: Resource;
   readonly snapshot: Stamp | null;
-  /** Judges the conditions on the source, too. */
+  /** Also judges the conditions on the source. */
   find(view: View, access: Access, fromArchive: boolean): OwnObject;
 }
 
@@ -63,7 +68,7 @@ export interface CopySourcesSetup {
   readonly foreign: ForeignSources;
 }
 
-/** Finds out what `x-ms-copy-source` names. Who asks for it is judged as if they had read it. */
+/** Resolves `x-ms-copy-source`. The client needs the same rights as for reading the source. */
 export class CopySources {
   readonly #setup: CopySourcesSetup;
 
@@ -77,9 +82,9 @@ export class CopySources {
     const named = this.#serviceAt(call, url, service);
     if (named !== null) return this.#own(call, url, named, role);
     if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
-    // Only our own blobs have tags that we know of.
-    refuseHeaders(headers, ["x-ms-source-if-tags"]);
-    if (copiesTagsOf(headers)) refuseHeaders(headers, ["x-ms-copy-source-tag-option"]);
+    // Tags are known only for blobs of this server.
+    requireNoHeaders(headers, ["x-ms-source-if-tags"]);
+    if (copiesTagsOf(headers)) requireNoHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
     return this.#setup.foreign.at(url, {
       authorization: authorizationOf(call),
@@ -89,7 +94,7 @@ export class CopySources {
     });
   }
 
-  /** A blob of this server: nothing else will do. */
+  /** Resolves a source that must be a blob of this server. */
   async ownBlobOf(call: SourceCall): Promise<OwnSource> {
     const url = urlOf(call);
     if (this.#serviceAt(call, url, "blob") === "blob") {
@@ -105,7 +110,7 @@ export class CopySources {
     const { endpoints, foreign } = this.#setup;
     const reached = { service, host: request.headers.get("host") };
     const near = endpoints.serviceAt(url.authority, url.secure, reached);
-    // Operators who move out of the cloud keep the account's name and list its origin there.
+    // An operator who migrates from the cloud keeps the account's name and lists its origin there.
     if (near !== null || foreign.lists(url)) return near;
     return endpoints.cloudServiceAt(url.authority, url.secure);
   }
@@ -122,7 +127,7 @@ export class CopySources {
     }
     const request = readRequest(call, url, role);
     const { headers } = call.request;
-    const { routed, access, path } = await judgedLater(role, async () => {
+    const { routed, access, path } = await withSourceFaultsAsync(role, async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
@@ -142,32 +147,33 @@ export class CopySources {
       url: publicUrl(url),
       name: { path, snapshot: routed.snapshot },
       find: (view, fromArchive = false) =>
-        judged(role, () => routed.find(view, access, fromArchive)),
+        withSourceFaults(role, () => routed.find(view, access, fromArchive)),
     };
   }
 }
 
-function judged<T>(role: SourceRole, judge: () => T): T {
+/** Reports every refusal as one of the source. */
+function withSourceFaults<T>(role: SourceRole, resolve: () => T): T {
   try {
-    return judge();
+    return resolve();
   } catch (error) {
-    throw verdictOn(error, role);
+    throw sourceFaultOf(error, role);
   }
 }
 
-async function judgedLater<T>(role: SourceRole, judge: () => Promise<T>): Promise<T> {
+async function withSourceFaultsAsync<T>(role: SourceRole, resolve: () => Promise<T>): Promise<T> {
   try {
-    return await judge();
+    return await resolve();
   } catch (error) {
-    throw verdictOn(error, role);
+    throw sourceFaultOf(error, role);
   }
 }
 
-function verdictOn(error: unknown, role: SourceRole): unknown {
+function sourceFaultOf(error: unknown, role: SourceRole): unknown {
   return error instanceof Fault ? cannotVerify(error, role) : error;
 }
 
-/** Before, a source was named by the path to it, and lay in the same account. */
+/** Before this version, a source was given as a path within the same account. */
 const ACROSS_ACCOUNTS_SINCE = "2012-02-12";
 
 function urlOf({ request, version }: SourceCall): SourceUrl {
@@ -190,7 +196,7 @@ function hasCredentials({ headers, query }: RestRequest): boolean {
   return headers.get("authorization") !== undefined || query.get("sig") !== undefined;
 }
 
-/** The request with which the caller would read the source. */
+/** Makes the request with which the client would read the source. */
 function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRequest {
   const { request, version } = call;
   const headers = new Map([["x-ms-version", version]]);
@@ -203,7 +209,7 @@ function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRe
     method: "GET",
     target: url.query === "" ? url.path : `${url.path}?${url.query}`,
     path: url.path,
-    query: judged(role, () => parseQuery(url.query)),
+    query: withSourceFaults(role, () => parseQuery(url.query)),
     headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
     version,
     body: wholeBody(NO_BYTES),

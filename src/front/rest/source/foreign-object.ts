@@ -8,7 +8,7 @@ const TYPES = ["BlockBlob", "PageBlob", "AppendBlob"] as const;
 
 type AnswerHead = Pick<IncomingMessage, "headers" | "rawHeaders">;
 
-/** What the head of another server's answer says about what it serves. */
+/** Reads the properties of an object from another server's response headers. */
 export function objectOf(
   { headers, rawHeaders }: AnswerHead,
   length: string | undefined,
@@ -42,7 +42,10 @@ export function objectOf(
   };
 }
 
-/** Names keep their case, which only the raw headers have. What no blob can have cannot be copied. */
+/**
+ * Reads metadata from the raw headers, which keep the case of names. Metadata that is invalid on a
+ * blob makes the copy fail.
+ */
 function metadataOf(rawHeaders: readonly string[]): [string, string][] {
   try {
     return metadataIn({ raw: rawHeaders });

@@ -28,7 +28,7 @@ function refused(code: FaultCode, reason: RegExp): (error: unknown) => boolean {
   };
 }
 
-test("a name that leads to this machine is not asked, though it is listed", async (t) => {
+test("a name that resolves to this machine is not contacted, even if it is listed", async (t) => {
   let hits = 0;
   const origin = await serve(t, (_, answer) => {
     hits++;
@@ -40,7 +40,7 @@ test("a name that leads to this machine is not asked, though it is listed", asyn
   assert.equal(hits, 0);
 });
 
-test("a network that is listed may be reached by name", async (t) => {
+test("a listed network may be reached by name", async (t) => {
   const origin = await serve(t, (_, answer) => answer.setHeader("content-length", 4).end());
   const named = origin.replace("127.0.0.1", "localhost");
   const networks = ["127.0.0.0/8", "::1/128"];
@@ -49,13 +49,13 @@ test("a network that is listed may be reached by name", async (t) => {
   assert.equal((await source.look()).length, 4);
 });
 
-test("a source that does not answer is given up", async (t) => {
+test("a source that does not answer times out", async (t) => {
   const origin = await serve(t, () => {});
   const source = sourceAt(`${origin}/x`, [origin], { answerMs: 1 });
   await assert.rejects(source.look(), refused("CannotVerifyCopySource", /no answer in time/));
 });
 
-test("a source that hardly sends anything is cut", async (t) => {
+test("a source that is too slow is cut off", async (t) => {
   const origin = await serve(t, (_, answer) => {
     answer.writeHead(200, { "content-length": "100" });
     answer.write("x");
@@ -68,7 +68,7 @@ test("a source that hardly sends anything is cut", async (t) => {
   );
 });
 
-test("a source that is too large, or does not say how large it is, is not read", async (t) => {
+test("a source that is too large or has no length is not read", async (t) => {
   const origin = await serve(t, (request, answer) => {
     if (request.url === "/large") answer.writeHead(200, { "content-length": "100" });
     if (request.method === "HEAD") answer.end();
@@ -81,7 +81,7 @@ test("a source that is too large, or does not say how large it is, is not read",
   await assert.rejects(unknown.open(null, null), refused("CopySourceInvalid", /Content-Length/));
 });
 
-test("a server without ranges is found out, and one that is not there too", async (t) => {
+test("a server without ranges, or one that is down, is reported", async (t) => {
   const origin = await serve(t, (_, answer) => answer.end("all of it"));
   const source = sourceAt(`${origin}/x`, [origin]);
   const range = { from: 0, to: 1 };
@@ -90,7 +90,7 @@ test("a server without ranges is found out, and one that is not there too", asyn
   await assert.rejects(nowhere.look(), refused("CannotVerifyCopySource", /could not be reached/));
 });
 
-test("the path and the query are sent as they came, and no more than that", async (t) => {
+test("the path and the query are sent unchanged, and nothing else", async (t) => {
   let target = "";
   let names: string[] = [];
   const origin = await serve(t, (request, answer) => {

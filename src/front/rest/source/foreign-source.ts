@@ -12,21 +12,21 @@ import { objectOf } from "./foreign-object.ts";
 import { ForbiddenAddress, sendGuarded } from "./guarded-request.ts";
 import { publicUrl, type SourceUrl } from "./source-url.ts";
 
-/** What a source elsewhere is granted. */
+/** Limits on a source on another server. */
 export interface ForeignLimits {
   readonly bytesMax: number;
-  /** Until the head of its answer is here. */
+  /** Time limit for the response headers. */
   readonly answerMs: number;
-  /** How often its progress is looked at, and what must have come meanwhile. */
+  /** How often progress is checked, and how many bytes must have arrived since the last check. */
   readonly paceMs: number;
   readonly paceBytesMin: number;
-  /** For all of its bytes. */
+  /** Time limit for all bytes. */
   readonly totalMs: number;
 }
 
 /** What the client says about a source elsewhere. */
 export interface ForeignAsked {
-  /** Goes out as it came in: it was meant for this source. */
+  /** Sent unchanged: the client meant it for this source. */
   readonly authorization: string | null;
   readonly conditions: Conditions;
   readonly role: SourceRole;
@@ -39,7 +39,7 @@ export interface ForeignSetup extends ForeignAsked {
   readonly limits: ForeignLimits;
 }
 
-/** Something on another server. Nothing but what the client said about it is sent there. */
+/** An object on another server. Only what the client said about it is sent there. */
 export class HttpSource implements ForeignSource {
   readonly kind = "foreign";
   readonly url: string;
@@ -152,7 +152,7 @@ function quoted(etag: string): string {
   return etag === "*" || etag.startsWith("W/") ? etag : `"${etag}"`;
 }
 
-/** The bytes of an answer, cut if they hardly come. */
+/** The body of a response, cut off if it is too slow. */
 class AnswerBody implements Body {
   readonly length: number;
   readonly #answer: IncomingMessage;

@@ -5,7 +5,7 @@ import { type AllowedSources, SourceGuard, urlOf } from "./allowed-sources.ts";
 import { type ForeignAsked, type ForeignLimits, HttpSource } from "./foreign-source.ts";
 import { AUTHORIZATION_HEADER, publicUrl, type SourceUrl } from "./source-url.ts";
 
-/** A source may take a day as long as it moves: 64 KiB a minute. */
+/** A source may take a day as long as it sends 64 KiB a minute. */
 export const FOREIGN_LIMITS: ForeignLimits = {
   bytesMax: 256 * GIB,
   answerMs: 30_000,
@@ -14,18 +14,18 @@ export const FOREIGN_LIMITS: ForeignLimits = {
   totalMs: 24 * 3_600_000,
 };
 
-/** Sources on other servers: only those that the configuration names, which are none by default. */
+/** Sources on other servers: only those that the configuration lists, by default none. */
 export class ForeignSources {
   readonly #guard: SourceGuard;
   readonly #limits: ForeignLimits;
 
-  /** Throws an Error with a sentence for the operator if the settings make no sense. */
+  /** Throws an Error with a sentence for the operator if the settings are invalid. */
   constructor(allowed: AllowedSources, limits: ForeignLimits = FOREIGN_LIMITS) {
     this.#guard = new SourceGuard(allowed);
     this.#limits = limits;
   }
 
-  /** Whether the configuration names this very host, and not just a pattern that it matches. */
+  /** Whether the configuration lists this host itself, not just a pattern that matches. */
   lists(url: SourceUrl): boolean {
     const parsed = originOf(url);
     return parsed !== null && this.#guard.lists(parsed);
@@ -53,7 +53,7 @@ function originText({ secure, authority }: SourceUrl): string {
   return `${secure ? "https" : "http"}://${authority}`;
 }
 
-/** Null if it is none. */
+/** Returns the origin; null if the URL is invalid. */
 function originOf(url: SourceUrl): URL | null {
   return urlOf(originText(url));
 }

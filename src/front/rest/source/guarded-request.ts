@@ -14,11 +14,11 @@ export interface GuardedRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly guard: SourceGuard;
-  /** Until the head of the answer is here. */
+  /** Time limit for the response headers. */
   readonly answerMs: number;
 }
 
-/** A name led to an address that the guard does not permit. */
+/** A name resolved to an address that the guard does not permit. */
 export class ForbiddenAddress extends Error {
   readonly hostname: string;
   readonly address: string;
@@ -31,8 +31,8 @@ export class ForbiddenAddress extends Error {
 }
 
 /**
- * Sends a request and waits for the head of the answer. No redirect is followed. Rejects with a
- * `ForbiddenAddress`, or with what went wrong on the way.
+ * Sends a request and waits for the response headers. Follows no redirects. Rejects with a
+ * `ForbiddenAddress` or with the network error.
  */
 export function sendGuarded(asked: GuardedRequest): Promise<IncomingMessage> {
   const { secure, authority, guard, answerMs } = asked;
@@ -53,7 +53,7 @@ export function sendGuarded(asked: GuardedRequest): Promise<IncomingMessage> {
     const timer = setTimeout(() => sent.destroy(new Error("no answer in time")), answerMs);
     sent.on("response", (answer) => {
       clearTimeout(timer);
-      // Whoever reads the body is told; who does not read it need not be.
+      // Readers of the body get the error themselves; an unread body must not crash the process.
       answer.on("error", () => {});
       resolve(answer);
     });
@@ -65,7 +65,10 @@ export function sendGuarded(asked: GuardedRequest): Promise<IncomingMessage> {
   });
 }
 
-/** The addresses that are checked are those that are connected to: nobody asks for them again. */
+/**
+ * Resolves a name and checks its addresses. The connection uses the result, without a second
+ * lookup.
+ */
 function guardedLookup(guard: SourceGuard): LookupFunction {
   return (hostname, options, callback) => {
     systemLookup(hostname, { family: options.family ?? 0, all: true }, (error, found) => {

@@ -17,7 +17,7 @@ function named(authority: string, host: string, secure = false): string | null {
   return endpoints.serviceAt(authority, secure, reached);
 }
 
-test("the ports that the server listens on tell its services, under any name of its own", () => {
+test("the ports that the server listens on identify its services, under any local name", () => {
   for (const host of ["10.0.0.7", "127.0.0.1", "localhost", "LOCALHOST", "[::1]", "x.localhost"]) {
     assert.equal(named(`${host}:10000`, "127.0.0.1:10000"), "blob", host);
     assert.equal(named(`${host}:10003`, "127.0.0.1:10000"), "file", host);
@@ -33,7 +33,7 @@ test("the name by which the client reached the server is one of its own", () => 
   assert.equal(named("lazuli", "lazuli:443", true), "blob");
 });
 
-test("accounts under one roof belong together, and a host may say which service it is", () => {
+test("accounts under one parent domain belong together, and a host may name its service", () => {
   const near = "shop.blob.core.example";
   assert.equal(named("home.blob.core.example", near), "blob");
   assert.equal(named("home.file.core.example", near), "file");
@@ -43,13 +43,13 @@ test("accounts under one roof belong together, and a host may say which service 
   assert.equal(named("files.shop.example:10000", "127.0.0.1:10000"), "blob");
 });
 
-test("a domain of an account is ours behind a proxy, too, as the service that was reached", () => {
+test("an account's domain is local behind a proxy, too, as the service that was reached", () => {
   assert.equal(named("files.shop.example", "127.0.0.1:10000"), "blob");
   assert.equal(named("files.shop.example", "127.0.0.1:10000", true), "blob");
   assert.equal(named("files.shop.example:8443", "127.0.0.1:10000"), null);
 });
 
-test("an account of ours is ours by its name in the cloud, at the usual ports", () => {
+test("an account's cloud host name is local at the default ports", () => {
   const cloud = (authority: string, secure = true) => endpoints.cloudServiceAt(authority, secure);
   for (const service of ["blob", "file", "queue", "table", "dfs"]) {
     assert.equal(cloud(`shop.${service}.core.windows.net`), service);
@@ -74,7 +74,7 @@ test("an account of ours is ours by its name in the cloud, at the usual ports", 
   }
 });
 
-test("another machine with the same port is another machine", () => {
+test("another host with the same port is not local", () => {
   assert.equal(named("10.0.0.8:10000", "10.0.0.7:10000"), null);
   assert.equal(named("shop.blob.core.windows.net", "127.0.0.1:10000"), null);
 });

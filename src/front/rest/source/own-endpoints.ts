@@ -3,7 +3,7 @@ import { type Accounts, SECONDARY_SUFFIX } from "../auth/account.ts";
 import { cloudServiceOf } from "../auth/address.ts";
 import type { ServiceName } from "../auth/resource.ts";
 
-/** Where a request came in, which tells by what names this server is known. */
+/** The service, host and port at which a request arrived: one name of this server. */
 export interface Reached {
   readonly service: ServiceName;
   readonly host: string | undefined;
@@ -12,8 +12,8 @@ export interface Reached {
 const SERVICE_LABELS: readonly string[] = ["blob", "dfs", "file", "queue", "table"];
 
 /**
- * Knows which URLs name this server. What it takes for its own is resolved here and authorized like
- * any request, so a name too many opens nothing.
+ * Knows which URLs name this server. A URL that is taken for local by mistake grants nothing, as it
+ * is authorized like any request.
  */
 export class OwnEndpoints {
   readonly #accounts: Accounts;
@@ -32,7 +32,7 @@ export class OwnEndpoints {
     this.#hosts.add(name);
   }
 
-  /** The service that a URL names, if it is one of ours. */
+  /** Returns the service that a URL names; null if it is not on this server. */
   serviceAt(authority: string, secure: boolean, reached: Reached): ServiceName | null {
     const { name, port } = split(authority, secure);
     const near = split(reached.host ?? "", secure);
@@ -43,16 +43,16 @@ export class OwnEndpoints {
   }
 
   /**
-   * The service that a URL names by what an account of ours would be called in the cloud. Programs
-   * that know no more than the account's name put together such URLs.
+   * Returns the service that a URL names by the cloud host name of an account of this server.
+   * Programs that know only the account's name build such URLs.
    */
   cloudServiceAt(authority: string, secure: boolean): ServiceName | null {
     const { name, port } = split(authority, secure);
-    const isOurs = port === usualPort(secure) && this.#roofOf(name) !== null;
+    const isOurs = port === usualPort(secure) && this.#parentOf(name) !== null;
     return isOurs ? cloudServiceOf(name) : null;
   }
 
-  /** A domain of an account, behind a proxy that listens on the usual port. */
+  /** Whether a name is an account's domain, behind a proxy on the default port. */
   #isDomain(name: string, port: number, secure: boolean): boolean {
     return port === usualPort(secure) && this.#accounts.byDomain.has(name);
   }
@@ -60,13 +60,15 @@ export class OwnEndpoints {
   #isOurs(name: string, near: string): boolean {
     if (name === near || isLocal(name) || this.#hosts.has(name)) return true;
     if (this.#accounts.byDomain.has(name)) return true;
-    // Another account, or another service of one, under the same roof.
-    const roof = this.#roofOf(name);
-    return roof !== null && (roof === this.#roofOf(near) || roof === near);
+    // Another account or service under the same parent domain.
+    const parent = this.#parentOf(name);
+    return parent !== null && (parent === this.#parentOf(near) || parent === near);
   }
 
-  /** `localhost` of `account.blob.localhost`; null if no account of ours stands in front. */
-  #roofOf(name: string): string | null {
+  /**
+   * Returns `localhost` for `account.blob.localhost`; null unless the name begins with an account.
+   */
+  #parentOf(name: string): string | null {
     const [first = "", ...labels] = name.split(".");
     const account = first.endsWith(SECONDARY_SUFFIX)
       ? first.slice(0, -SECONDARY_SUFFIX.length)
@@ -75,15 +77,15 @@ export class OwnEndpoints {
     return labels.slice(SERVICE_LABELS.includes(labels[0] ?? "") ? 1 : 0).join(".");
   }
 
-  /** Some hosts say which service they are. */
+  /** Returns the service that a host names, if any. */
   #serviceIn(name: string): ServiceName | null {
     const label = name.split(".")[1] ?? "";
-    const isNamed = this.#roofOf(name) !== null && SERVICE_LABELS.includes(label);
+    const isNamed = this.#parentOf(name) !== null && SERVICE_LABELS.includes(label);
     return isNamed ? (label as ServiceName) : null;
   }
 }
 
-/** What every machine calls itself. */
+/** Whether a name or address is this machine's loopback. */
 export function isLocal(name: string): boolean {
   if (name === "localhost" || name.endsWith(".localhost") || name === "[::1]") return true;
   return isIP(name) === 4 && name.startsWith("127.");

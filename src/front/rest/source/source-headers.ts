@@ -3,7 +3,7 @@ import { parseRange } from "../byte-range.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, metadataOf } from "../request-headers.ts";
 
-/** Headers that say something about a source, from text to values. */
+/** Parses headers about a copy source. */
 
 const RANGE = "x-ms-source-range";
 
@@ -17,7 +17,10 @@ export function sourceRangeOf(headers: RequestHeaders): ByteRange | null {
   return range;
 }
 
-/** Metadata replaces what the source has, all of it; without any, the source's is taken over. */
+/**
+ * Reads the metadata of a copy; null to take over the source's. Metadata replaces all of the
+ * source's.
+ */
 export function copiedMetadataOf(headers: RequestHeaders): [string, string][] | null {
   const metadata = metadataOf(headers);
   return metadata.length === 0 ? null : metadata;

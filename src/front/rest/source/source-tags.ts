@@ -3,7 +3,7 @@ import { invalidHeader } from "../request-headers.ts";
 
 const OPTION = "x-ms-copy-source-tag-option";
 
-/** Whether a copy takes over the tags of its source. Then it names none of its own. */
+/** Whether a copy takes over its source's tags. Such a copy may not set tags. */
 export function copiesTagsOf(headers: RequestHeaders): boolean {
   const value = headers.get(OPTION);
   if (value === undefined || value === "") return false;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
 import { parseSourceUrl, publicUrl } from "./source-url.ts";
 
-test("a URL keeps its parts as they were sent: a name with dots is a name", () => {
+test("a URL is split without normalization: a name with dots is a name", () => {
   assert.deepEqual(parseSourceUrl("http://Host:1/a/../b%2F/./c?snapshot=x&sig=a%2Fb"), {
     secure: false,
     authority: "Host:1",
@@ -18,13 +18,13 @@ test("a URL keeps its parts as they were sent: a name with dots is a name", () =
   });
 });
 
-test("others are told what is named, not what opens it", () => {
+test("the public URL leaves out the credentials", () => {
   const url = parseSourceUrl("https://a.b/c/d?sv=1&Snapshot=2020&sig=secret&versionid=7");
   assert.equal(publicUrl(url), "https://a.b/c/d?Snapshot=2020&versionid=7");
   assert.equal(publicUrl(parseSourceUrl("https://a.b/c?sig=secret")), "https://a.b/c");
 });
 
-test("what is no absolute URL is refused, and its secrets are not repeated", () => {
+test("a URL that is not absolute is refused without repeating its secrets", () => {
   for (const text of [
     "",
     "/a/b",

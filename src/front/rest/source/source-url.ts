@@ -1,7 +1,7 @@
 import { isPercentEncoded } from "../../../base/percent-text.ts";
 import { invalidHeader } from "../request-headers.ts";
 
-/** What `x-ms-copy-source` says, in the parts in which it was sent: a name is never normalized. */
+/** The URL in `x-ms-copy-source`, split as sent: names are never normalized. */
 export interface SourceUrl {
   readonly secure: boolean;
   /** Host and port, as in a Host header. */
@@ -13,12 +13,12 @@ export interface SourceUrl {
 }
 
 export const SOURCE_HEADER = "x-ms-copy-source";
-/** The token that opens it. */
+/** Holds the token for the source. */
 export const AUTHORIZATION_HEADER = "x-ms-copy-source-authorization";
 const SOURCE_URL_CHARS_MAX = 2_048;
 const PARTS = /^(https?):\/\/([a-z0-9.:[\]_-]+)(\/[^?#\s]*)?(?:\?([^#\s]*))?$/i;
 
-/** Names what is addressed; everything else in a query opens it, and is nobody else's business. */
+/** Query parameters that name the source; all others may be credentials, which are not shown. */
 const NAMING = new Set(["snapshot", "versionid", "sharesnapshot"]);
 
 export function parseSourceUrl(text: string): SourceUrl {
@@ -39,7 +39,7 @@ export function parseSourceUrl(text: string): SourceUrl {
   return { secure: scheme.toLowerCase() === "https", authority, path, query };
 }
 
-/** As others are told of it. */
+/** Formats the URL without credentials. */
 export function publicUrl({ secure, authority, path, query }: SourceUrl): string {
   const named = query.split("&").filter((part) => NAMING.has(nameOf(part)));
   const behind = named.length === 0 ? "" : `?${named.join("&")}`;
@@ -50,7 +50,7 @@ function nameOf(part: string): string {
   return (part.split("=", 1)[0] ?? "").toLowerCase();
 }
 
-/** A SAS opens what it was made for: it must not come back in an error that somebody logs. */
+/** Cuts off the query, so that no error message repeats a SAS. */
 function shown(text: string): string {
   const mark = text.indexOf("?");
   return mark < 0 ? text : `${text.slice(0, mark)}?…`;

@@ -20,6 +20,6 @@ function protocolOn(context: TableContext): StorageProtocol<TableRoute> {
     route: ({ method, query, headers }, path) => routeTable(method, path, query, headers),
     resourceOf: ({ table }) => ({ service: "table", container: table, name: "" }),
     handle: (call) => TABLE_HANDLERS[call.route.operation](context, call),
-    spell: renderTableError,
+    renderError: renderTableError,
   };
 }

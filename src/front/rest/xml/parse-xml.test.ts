@@ -49,7 +49,7 @@ test("a document becomes a tree of names, attributes, children and text", () => 
   );
 });
 
-test("a byte order mark is taken, and so is a document without declaration", () => {
+test("a byte order mark is accepted, and so is a missing declaration", () => {
   assert.equal(parse("\ufeff<a>x</a>").text, "x");
   assert.equal(parse('\ufeff<?xml version="1.0"?><a>x</a>').text, "x");
   assert.equal(parse("<a>x</a>").text, "x");
@@ -62,7 +62,7 @@ test("references, CDATA and line ends become the characters they stand for", () 
   assert.equal(parse('<a b="1\r\n2\t3&#10;"/>').attributes.get("b"), "1 2 3\n");
 });
 
-test("namespaces do not matter: prefixes and declarations are dropped", () => {
+test("namespaces are ignored: prefixes and declarations are dropped", () => {
   const root = parse(
     '<s:a xmlns:s="urn:x" xmlns="urn:y" i:nil="true"><b xmlns="urn:z">1</b></s:a>',
   );
@@ -71,7 +71,7 @@ test("namespaces do not matter: prefixes and declarations are dropped", () => {
   assert.equal(root.children[0]?.text, "1");
 });
 
-test("names like __proto__ and constructor are names like any other", () => {
+test("names like __proto__ and constructor are ordinary names", () => {
   const root = parse('<__proto__ constructor="1" __proto__="2"><toString/></__proto__>');
   assert.equal(root.name, "__proto__");
   assert.equal(root.attributes.get("__proto__"), "2");
@@ -79,7 +79,7 @@ test("names like __proto__ and constructor are names like any other", () => {
   assert.equal(({} as Record<string, unknown>).constructor, Object);
 });
 
-test("what is not well-formed is refused", () => {
+test("documents that are not well-formed are refused", () => {
   const wrong: [string, RegExp][] = [
     ["", /Root element is missing/],
     [" \n", /Root element is missing/],
@@ -140,11 +140,11 @@ test("the refusal says where the document is wrong", () => {
 test("bytes that are not UTF-8 are refused", () => {
   refused(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]), /not UTF-8/);
   refused(Buffer.from("<a>x</a>", "utf16le"), /does not permit/);
-  // An overlong slash.
+  // An overlong encoding of a slash.
   refused(Buffer.from([0x3c, 0x61, 0xc0, 0xaf, 0x3e]), /not UTF-8/);
 });
 
-test("document types and entities are refused unread", () => {
+test("document types and entities are refused without being read", () => {
   refused("<!DOCTYPE a><a/>", /Document types/);
   refused('<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>', /Document types/);
   refused('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', /Document types/);
@@ -166,14 +166,14 @@ test("depth, elements, attributes, names and references are limited", () => {
   refused(`<${"a".repeat(4 * 1024 * 1024)}/>`, /too long/);
 });
 
-test("the longest block list, and one that is too long, are read whole", () => {
+test("the longest block list, and a longer one, are read whole", () => {
   const list = (blocks: number) =>
     `<BlockList>${"<Latest>QQ==</Latest>".repeat(blocks)}</BlockList>`;
   assert.equal(parse(list(50_000)).children.length, 50_000);
   assert.equal(parse(list(100_000)).children.length, 100_000);
 });
 
-test("whatever the bytes are, the answer is a tree or an InvalidXmlDocument", () => {
+test("any bytes give a tree or an InvalidXmlDocument", () => {
   const piece = fc.constantFrom(
     ..."<>/=!?&;'\"- ab\n\r#x[]:\u0001é\u{1f600}",
     "<a>",
@@ -204,13 +204,13 @@ test("whatever the bytes are, the answer is a tree or an InvalidXmlDocument", ()
   );
 });
 
-test("line ends become line feeds, unless they are to be kept", () => {
+test("line ends become line feeds, unless they are to be preserved", () => {
   const document = Buffer.from("<a>1\r\n2\r3\n<![CDATA[4\r\n5\r]]>&#13;</a>");
   assert.equal(parseXml(document).text, "1\n2\n3\n4\n5\n\r");
   assert.equal(parseXml(document, { keepLineEnds: true }).text, "1\r\n2\r3\n4\r\n5\r\r");
 });
 
-/** How many pauses there are in reading it, and its root. */
+/** Returns the number of pauses while reading a document, and its root. */
 function steps(document: string): [pauses: number, root: XmlElement] {
   const reading = parseXmlInSteps(Buffer.from(document));
   for (let pauses = 0; ; pauses++) {
@@ -221,13 +221,13 @@ function steps(document: string): [pauses: number, root: XmlElement] {
 
 const LONG_CHARS = 20 * PIECE_BYTES;
 
-test("a document is decoded with pauses, before anything in it is looked at", () => {
+test("a document is decoded with pauses, before any of it is parsed", () => {
   const reading = parseXmlInSteps(Buffer.from(`not XML ${"ä".repeat(DECODED_BYTES)}`));
   for (let pauses = 0; pauses < 2; pauses++) assert.equal(reading.next().done, false);
   assert.throws(() => reading.next(), Fault);
 });
 
-test("a long document is read with a pause for each piece, whatever it consists of", () => {
+test("reading a long document pauses after each piece, whatever it consists of", () => {
   const contents = [
     "\r",
     `&amp;${"x".repeat(95)}`,
@@ -243,7 +243,7 @@ test("a long document is read with a pause for each piece, whatever it consists 
   }
 });
 
-test("where a long text is cut does not show", () => {
+test("the position of a pause within a long text does not matter", () => {
   const units = ["x", "\r\n", "\r", "\n", "&amp;", "&#x1F600;", "]", "]]", "é"];
   for (let shift = 0; shift < 20; shift++) {
     const text = "y".repeat(shift) + units.join("").repeat((3 * PIECE_BYTES) / units.length);

@@ -5,47 +5,47 @@ import { Fault } from "../../../base/fault.ts";
 import { textInSteps } from "../../../base/utf8-text.ts";
 import { hasInvalidXmlCharacters, XML_INVALID } from "./write-xml.ts";
 
-/** An element of a parsed document. Its name has lost its namespace prefix. */
+/** An element of a parsed document. Its name has no namespace prefix. */
 export interface XmlElement {
   readonly name: string;
-  /** By their names as sent; declarations of namespaces are left out. */
+  /** By name as sent, without namespace declarations. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** The text that stands directly in this element, without that of its children. */
+  /** The text directly in this element, without that of its children. */
   readonly text: string;
 }
 
 export interface ParseOptions {
-  /** XML turns every line end into a line feed; this keeps the carriage returns of texts. */
+  /** Preserves carriage returns in texts. By default XML converts every line end to a line feed. */
   readonly keepLineEnds?: boolean;
 }
 
 const DEPTH_MAX = 32;
 /**
- * Elements, comments, CDATA sections and references together. Twice the longest block list, so that
- * a list that is too long is still read, and can be refused as such.
+ * Limits elements, comments, CDATA sections and references together. Twice the longest block list,
+ * so that a longer list is still parsed and refused with its own error.
  */
 const PIECES_MAX = 100_002;
 const ATTRIBUTES_MAX = 32;
 const ATTRIBUTE_CHARS_MAX = 4_096;
 const NAME_CHARS_MAX = 1_024;
-/** The longest reference that says anything is `&#x10FFFF;`; leading zeros get some room. */
+/** Room for leading zeros; the longest reference without them is `&#x10FFFF;`. */
 const REFERENCE_CHARS_MAX = 16;
 const CODE_POINT_MAX = 0x10ffff;
-/** A search takes far less time for a character than the parser does. */
+/** Larger than a piece, as searching is faster than parsing. */
 const SEARCHED_CHARS = 8 * PIECE_BYTES;
 
 /**
- * Reads the body of a request. Takes the XML 1.0 that clients of the service write, in UTF-8, and
- * nothing that has ever been used against a parser: no document type, no entities but the five of
- * the language, no processing instructions. Time and memory grow with the length of the input, which
- * the caller limits, and with nothing else. What is not well-formed is an `InvalidXmlDocument`.
+ * Parses the body of a request. Accepts the XML 1.0 in UTF-8 that clients of the service write, and
+ * refuses what attacks use: document types, entities other than the five predefined ones,
+ * processing instructions. Time and memory grow only with the length of the input, which the caller
+ * limits. Throws `InvalidXmlDocument` if it is not well-formed.
  */
 export function parseXml(bytes: Bytes, options?: ParseOptions): XmlElement {
   return atOnce(parseXmlInSteps(bytes, options));
 }
 
-/** The same with pauses, in which others can run. */
+/** Parses in steps, between which other work can run. */
 export function* parseXmlInSteps(bytes: Bytes, options: ParseOptions = {}): Steps<XmlElement> {
   if (!isUtf8(bytes)) throw invalidXml("", 0, "The document is not UTF-8.");
   const document = yield* textInSteps(bytes);
@@ -60,14 +60,14 @@ export function* parseXmlInSteps(bytes: Bytes, options: ParseOptions = {}): Step
 }
 
 interface OpenElement extends XmlElement {
-  /** With its prefix: what the end tag must repeat. */
+  /** With its prefix, as the end tag must repeat it. */
   readonly tag: string;
   readonly attributes: Map<string, string>;
   children: XmlElement[];
   text: string;
 }
 
-// Most elements have no attributes, and most no children: they share these, which stay empty.
+// Most elements have no attributes and no children: they share these, which stay empty.
 const NO_ATTRIBUTES = new Map<string, string>();
 const NO_CHILDREN: XmlElement[] = [];
 
@@ -91,9 +91,9 @@ class Parser {
   readonly #open: OpenElement[] = [];
   #at = 0;
   #pieces = 0;
-  /** Where others may run. */
+  /** The position of the next pause. */
   #pauseAt = PIECE_BYTES;
-  /** Of a CDATA section that was read in part; null outside of one. */
+  /** The end of a CDATA section that is partly read; null outside of one. */
   #cdataEnd: number | null = null;
 
   constructor(source: string, keepLineEnds: boolean) {
@@ -135,7 +135,7 @@ class Parser {
     return true;
   }
 
-  /** Before and behind the root there may be white space and comments only. */
+  /** Only white space and comments may surround the root. */
   *#betweenElements(): Steps<void> {
     for (;;) {
       if (this.#isPauseDue()) yield;
@@ -147,7 +147,10 @@ class Parser {
     }
   }
 
-  /** Text up to the next tag, and then that tag, inside the innermost open element; or a part of long text. */
+  /**
+   * Reads text up to the next tag and then that tag, inside the innermost open element; or a part
+   * of a long text.
+   */
   #content(): void {
     const element = this.#open.at(-1) as OpenElement;
     const start = this.#at;
@@ -206,7 +209,7 @@ class Parser {
     this.#open.pop();
   }
 
-  /** Stops at the first thing that is neither white space nor an attribute. */
+  /** Stops at the first character that is neither white space nor part of an attribute. */
   #attributes(): Map<string, string> {
     let found: Map<string, string> | null = null;
     for (let count = 0; ; count++) {
@@ -233,7 +236,7 @@ class Parser {
     const quote = this.#source.charAt(this.#at);
     if (quote !== '"' && quote !== "'") this.#refuse("A quoted value is expected here.");
     const start = this.#at + 1;
-    // Looked for in a slice: the rest of the document is not searched for a quote that is missing.
+    // Searches a slice, so that a missing quote does not scan the rest of the document.
     const length = this.#source.slice(start, start + ATTRIBUTE_CHARS_MAX).indexOf(quote);
     if (length < 0) this.#refuse("An attribute has no end, or is too long.");
     const raw = this.#source.slice(start, start + length);
@@ -244,7 +247,10 @@ class Parser {
     return value;
   }
 
-  /** Letters, digits and `-._:` of ASCII, and everything beyond it; no digit, `-` or `.` first. */
+  /**
+   * Reads a name: ASCII letters, digits and `-._:`, and everything beyond ASCII; no digit, `-` or
+   * `.` first.
+   */
   #name(): string {
     const start = this.#at;
     const limit = start + NAME_CHARS_MAX;
@@ -270,7 +276,7 @@ class Parser {
     this.#addCdata(element, end);
   }
 
-  /** No more of it than one piece of work. */
+  /** Adds at most one piece of the section. */
   #addCdata(element: OpenElement, end: number): void {
     const start = this.#at;
     const isLast = end - start <= 2 * PIECE_BYTES;
@@ -292,7 +298,7 @@ class Parser {
     this.#at = end + "-->".length;
   }
 
-  /** Replaces references to characters. */
+  /** Replaces character references. */
   #expand(raw: string): string {
     let from = raw.indexOf("&");
     if (from < 0) return raw;
@@ -310,7 +316,7 @@ class Parser {
     return parts.join("");
   }
 
-  /** XML has one kind of line end, whatever the sender's system uses. */
+  /** Converts all line ends to line feeds, as XML requires. */
   #withLineFeeds(raw: string): string {
     if (this.#keepLineEnds || !raw.includes("\r")) return raw;
     return raw.replace(/\r\n?/g, "\n");
@@ -326,7 +332,7 @@ class Parser {
     return this.#at > start;
   }
 
-  /** The character this far ahead; NaN behind the end, which equals nothing. */
+  /** Returns the character this far ahead; NaN after the end, which equals nothing. */
   #code(ahead: number): number {
     return this.#source.charCodeAt(this.#at + ahead);
   }
@@ -336,7 +342,9 @@ class Parser {
   }
 }
 
-/** Where a text can be cut, near `at`: neither in a reference nor in a line end or `]]>`. */
+/**
+ * Returns a position near `at` where a text can be split: not in a reference, a line end or `]]>`.
+ */
 function endOfTextPart(source: string, at: number): number {
   const before = source.slice(at - REFERENCE_CHARS_MAX, at);
   const reference = before.lastIndexOf("&");
@@ -355,7 +363,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** What stands between `&` and `;`. */
+/** Returns the character for the text between `&` and `;`. */
 function characterOf(reference: string): string | null {
   if (!reference.startsWith("#")) return NAMED.get(reference) ?? null;
   const hexadecimal = reference.startsWith("#x");
@@ -381,7 +389,7 @@ function isNameStart(code: number): boolean {
   return (lower >= 0x61 && lower <= 0x7a) || code === 0x5f || code === 0x3a || code >= 0x80;
 }
 
-/** Lines and positions count from 1. */
+/** Lines and columns count from 1. */
 function invalidXml(document: string, at: number, reason: string): Fault {
   let line = 1;
   let lineStart = 0;

@@ -6,7 +6,7 @@ import { attribute, element, XML_DECLARATION } from "./write-xml.ts";
 
 const PATHS = new Set(["A/P/Young", "A/Q", "Next"]);
 
-test("elements are left out with all that is in them, whatever stands around them", () => {
+test("elements are removed with their content, whatever surrounds them", () => {
   const cases: [string, string][] = [
     ["<A><P><Young>x</Young><Old>y</Old></P></A>", "<A><P><Old>y</Old></P></A>"],
     ["<A><P><Old /><Young /></P></A>", "<A><P><Old /></P></A>"],
@@ -19,7 +19,7 @@ test("elements are left out with all that is in them, whatever stands around the
   for (const [xml, expected] of cases) assert.equal(withoutElements(xml, PATHS), expected);
 });
 
-test("the same name elsewhere is another element, above all in metadata", () => {
+test("the same name at another path is another element, notably in metadata", () => {
   const metadata = metadataElement([
     ["Q", "1"],
     ["Young", "2"],
@@ -28,7 +28,7 @@ test("the same name elsewhere is another element, above all in metadata", () => 
   assert.equal(withoutElements(xml, PATHS), xml);
 });
 
-test("text and attributes that look like tags are text", () => {
+test("text and attributes that look like tags are preserved", () => {
   const kept = `<A${attribute("n", '"/><Q>')}>${element("R", "<Q>x</Q>/>")}</A>`;
   assert.equal(withoutElements(kept, PATHS), kept);
   const cut = `<A><Q${attribute("n", "a>b")}>${element("R", "</Q>")}</Q></A>`;

@@ -1,15 +1,18 @@
-/** Start, end and empty tags. Our own text and attributes hold no brackets, as they are escaped. */
+/**
+ * Start, end and empty tags. Text and attributes that this server writes contain no brackets, as
+ * they are escaped.
+ */
 const TAG = /<(\/?)([^\s/>?]+)[^>]*?(\/?)>/g;
 
 /**
- * XML that this server wrote, without the elements at these paths (`Share/Properties/Quota`). A path
- * begins with the outermost element of the text, which may be a part of a document.
+ * Removes the elements at these paths (`Share/Properties/Quota`) from XML that this server wrote. A
+ * path begins with the outermost element of the text, which may be part of a document.
  */
 export function withoutElements(xml: string, paths: ReadonlySet<string>): string {
-  let kept = "";
+  let remaining = "";
   let keptUpTo = 0;
   let path = "";
-  /** The path of the element that is being left out. */
+  /** The path of the element being removed. */
   let cut: string | null = null;
   for (const { 0: tag, 1: isEnd, 2: name, 3: isEmpty, index } of xml.matchAll(TAG)) {
     if (isEnd !== "") {
@@ -22,11 +25,11 @@ export function withoutElements(xml: string, paths: ReadonlySet<string>): string
     }
     const own = path === "" ? `${name}` : `${path}/${name}`;
     if (cut === null && paths.has(own)) {
-      kept += xml.slice(keptUpTo, index);
+      remaining += xml.slice(keptUpTo, index);
       keptUpTo = index + tag.length;
       if (isEmpty === "") cut = own;
     }
     if (isEmpty === "") path = own;
   }
-  return kept + xml.slice(keptUpTo);
+  return remaining + xml.slice(keptUpTo);
 }

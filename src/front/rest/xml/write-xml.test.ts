@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { parseXml } from "./parse-xml.ts";
 import { attribute, element, hasInvalidXmlCharacters } from "./write-xml.ts";
 
-test("text stands as it is unless XML would take it for something else", () => {
+test("only text that XML would misread is escaped", () => {
   assert.equal(element("Name", "a/b c.txt"), "<Name>a/b c.txt</Name>");
   assert.equal(element("Name", 'a<b>&\r\n"'), '<Name>a&lt;b&gt;&amp;&#xD;\n"</Name>');
   assert.equal(element("Name", ""), "<Name />");
   assert.equal(attribute("n", 'a"<\n\t'), ' n="a&quot;&lt;&#xA;&#x9;"');
 });
 
-test("what XML cannot carry is found, and never written", () => {
+test("characters that XML cannot carry are detected, and never written", () => {
   for (const text of ["\0", "a\u0001", "\u001f", "\ufffe", "\uffff", "\v", "\f"]) {
     assert.equal(hasInvalidXmlCharacters(text), true, JSON.stringify(text));
     assert.match(element("a", text), /\ufffd/);
@@ -20,7 +20,7 @@ test("what XML cannot carry is found, and never written", () => {
   assert.equal(hasInvalidXmlCharacters("a\t\n\r \u007f\u0085é\u{1f600}\ufffd"), false);
 });
 
-test("what is written is read back the same", () => {
+test("written text is read back the same", () => {
   const text = fc
     .string({ unit: "binary", maxLength: 50 })
     .filter((candidate) => !hasInvalidXmlCharacters(candidate));
@@ -35,7 +35,7 @@ test("what is written is read back the same", () => {
   );
 });
 
-test("whatever the text is, what is written can be read", () => {
+test("any text is written so that it can be parsed", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       parseXml(Buffer.from(element("a", text)));

@@ -14,7 +14,7 @@ async function piecesOf(body: ResponseBody): Promise<readonly Bytes[]> {
   return (await borrowWhole(body as ResponseStream)).parts;
 }
 
-test("a document is what was added to it, in that order, wherever it came from", async () => {
+test("a document is what was added to it, in order, as text or as bytes", async () => {
   const bytes = Buffer.from("abcdefghijklmnopqrstuvwxyz".repeat(8 * KIB));
   const part = fc.tuple(fc.nat(bytes.length), fc.nat(20 * KIB));
   await fc.assert(
@@ -34,7 +34,7 @@ test("a document is what was added to it, in that order, wherever it came from",
   );
 });
 
-test("bytes that lie side by side are sent from where they are, as one piece", async () => {
+test("adjacent bytes are sent in place, as one piece", async () => {
   const bytes = Buffer.alloc(100 * KIB, "x");
   const xml = new XmlBytes(null);
   xml.add("<a>");
@@ -48,7 +48,7 @@ test("bytes that lie side by side are sent from where they are, as one piece", a
   assert.equal(pieces[1]?.buffer, bytes.buffer);
 });
 
-test("a long list is rendered in pieces, between which others run", async () => {
+test("a long list is rendered in slices, between which other work runs", async () => {
   const items = Array.from({ length: 1_000 }, (_, at) => at);
   const xml = new XmlBytes(null);
   const slices = await slicesDuring(() => xml.addAll(items, (at) => `<a>${at}</a>`.repeat(50)));

@@ -8,32 +8,32 @@ import { bodyOfPieces } from "../pieces-body.ts";
 const PIECE_CHARS = 32 * 1024;
 
 /**
- * A long document that becomes bytes while it is written. As one string it would be put together
- * from its many small parts first, and copied again to be sent.
+ * A long document that is encoded while it is written. One string would be concatenated from many
+ * small parts first, and copied again when sent.
  */
 export class XmlBytes {
   readonly #pieces: Bytes[] = [];
   #text = "";
-  /** Bytes that lie side by side, by the first of them and their length. */
+  /** A run of adjacent bytes, by its first part and its length. */
   #run: Bytes | null = null;
   #runLength = 0;
-  /** Added since the last pause. */
+  /** Bytes added since the last pause. */
   #added = 0;
-  /** Added before it: characters of texts, and bytes. */
+  /** Characters and bytes added before the last pause. */
   #addedBefore = 0;
   readonly #hidden: HiddenFields | null;
 
-  /** `hidden` is left out of all that is added as text. */
+  /** Leaves `hidden` out of everything added as text. */
   constructor(hidden: HiddenFields | null) {
     this.#hidden = hidden;
   }
 
-  /** Whether a list should end here, and leave the rest to another request. */
+  /** Whether a list should end here and leave the rest to the next request. */
   get isFull(): boolean {
     return this.#addedBefore + this.#added >= LIST_BYTES_MAX;
   }
 
-  /** An element is added whole, or is known to have nothing hidden in it. */
+  /** Adds XML. An element with hidden fields must be added whole. */
   add(xml: string): void {
     this.#endRun();
     this.#text += this.#hidden === null ? xml : this.#hidden.xmlWithout(xml);
@@ -41,7 +41,7 @@ export class XmlBytes {
     if (this.#text.length >= PIECE_CHARS) this.#endText();
   }
 
-  /** They stay as they are, and where they are, until the document was sent. */
+  /** Adds bytes without copying. They must not change until the document is sent. */
   addBytes(xml: Bytes): void {
     if (this.#run === null || !this.#isNext(this.#run, xml)) {
       this.#endText();
@@ -52,7 +52,7 @@ export class XmlBytes {
     this.#added += xml.length;
   }
 
-  /** Renders items one after another, and lets others run in between. */
+  /** Renders items in order, and lets other work run in between. */
   async addAll<T>(items: Iterable<T>, render: (item: T) => string): Promise<void> {
     for (const item of items) {
       this.add(render(item));
@@ -61,7 +61,7 @@ export class XmlBytes {
     }
   }
 
-  /** To be asked behind each item of a list: undefined if the document can go on at once. */
+  /** Call after each item of a list: returns undefined if no pause is due. */
   next(): Promise<void> | undefined {
     if (this.#added < PIECE_BYTES) return undefined;
     this.#addedBefore += this.#added;

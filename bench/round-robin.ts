@@ -8,15 +8,15 @@ interface Waiting {
 }
 
 /**
- * Those that are compared take turns, a short while each: what else the machine does meets all of
- * them alike. While one has its turn the processes of the others are stopped, so that what they put
- * off is done in their own time.
+ * Schedules compared measurements round-robin in short slots, so that other load on the machine
+ * affects all alike. While one runs, the server processes of the others are stopped, so that their
+ * deferred work happens in their own slots.
  */
-export class Turns {
-  readonly #line: Waiting[] = [];
+export class RoundRobin {
+  readonly #waiting: Waiting[] = [];
   #isTaken = false;
 
-  /** Runs `body` in turn with others; `pid` is the server's, if it runs already. */
+  /** Runs `body` alternating with others; `pid` is the server's, if it runs already. */
   async run<T>(pid: number | null, body: () => Promise<T>): Promise<T> {
     await this.#take(pid);
     try {
@@ -26,8 +26,8 @@ export class Turns {
     }
   }
 
-  /** The middle of several measurements; before each of them the others have their turn. */
-  async middleOf(
+  /** Returns the median of several measurements; the others get a slot before each. */
+  async medianOf(
     pid: number,
     measure: (round: number, rounds: number) => Promise<Reading>,
     rounds = ROUNDS,
@@ -37,38 +37,38 @@ export class Turns {
       await this.#pass(pid);
       readings.push(await measure(round, rounds));
     }
-    return middle(readings);
+    return median(readings);
   }
 
   async #pass(pid: number): Promise<void> {
-    if (this.#line.some((other) => other.pid !== pid)) process.kill(pid, "SIGSTOP");
-    const turn = this.#take(pid);
+    if (this.#waiting.some((other) => other.pid !== pid)) process.kill(pid, "SIGSTOP");
+    const slot = this.#take(pid);
     this.#give();
-    await turn;
+    await slot;
     process.kill(pid, "SIGCONT");
   }
 
   async #take(pid: number | null): Promise<void> {
-    if (this.#isTaken) await new Promise<void>((go) => this.#line.push({ pid, go }));
+    if (this.#isTaken) await new Promise<void>((go) => this.#waiting.push({ pid, go }));
     this.#isTaken = true;
   }
 
-  /** The turn goes to the one that has waited longest, without a gap. */
+  /** Passes the slot to the measurement that has waited longest, without a gap. */
   #give(): void {
-    const next = this.#line.shift();
+    const next = this.#waiting.shift();
     if (next === undefined) this.#isTaken = false;
     else next.go();
   }
 }
 
-/** Each figure's own middle. */
-function middle(readings: readonly Reading[]): Reading {
-  const cpuMicros = middleFigure(readings, (reading) => reading.cpuMicros);
-  const p50Ms = middleFigure(readings, (reading) => reading.p50Ms);
-  const p99Ms = middleFigure(readings, (reading) => reading.p99Ms);
-  const generatorShare = middleFigure(readings, (reading) => reading.generatorShare);
+/** Takes the median of each figure separately. */
+function median(readings: readonly Reading[]): Reading {
+  const cpuMicros = medianFigure(readings, (reading) => reading.cpuMicros);
+  const p50Ms = medianFigure(readings, (reading) => reading.p50Ms);
+  const p99Ms = medianFigure(readings, (reading) => reading.p99Ms);
+  const generatorShare = medianFigure(readings, (reading) => reading.generatorShare);
   return {
-    value: middleFigure(readings, (reading) => reading.value) ?? 0,
+    value: medianFigure(readings, (reading) => reading.value) ?? 0,
     ...(cpuMicros !== undefined && { cpuMicros }),
     ...(p50Ms !== undefined && { p50Ms }),
     ...(p99Ms !== undefined && { p99Ms }),
@@ -76,7 +76,7 @@ function middle(readings: readonly Reading[]): Reading {
   };
 }
 
-function middleFigure(
+function medianFigure(
   readings: readonly Reading[],
   figureOf: (reading: Reading) => number | undefined,
 ): number | undefined {
