@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
@@ -75,6 +76,38 @@ test("a stopped server releases its port, its folder and its timers", async (t) 
   assert.equal(around.due.length, 0);
   assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
 });
+
+test("--listener chooses the parser of every REST service", async (t) => {
+  for (const [kind, code] of [
+    ["own", "InvalidHttpVerb"],
+    // Node's parser does not know the verb, and refuses it before the service is asked.
+    ["node", undefined],
+  ] as const) {
+    const { origins } = await started(t, new Around(), "--inMemoryPersistence", "--listener", kind);
+    for (const service of ["blob", "queue", "table", "file"] as const) {
+      const answer = await answerTo(
+        origins.get(service) ?? "",
+        "FROB / HTTP/1.1\r\nHost: x\r\n\r\n",
+      );
+      assert.match(answer, /^HTTP\/1\.1 400 /);
+      assert.equal(/^x-ms-error-code: (\w+)/m.exec(answer)?.[1], code, `${kind} ${service}`);
+    }
+  }
+});
+
+function answerTo(origin: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    socket
+      .setEncoding("latin1")
+      .once("data", (text: string) => {
+        socket.destroy();
+        resolve(text);
+      })
+      .once("error", reject);
+  });
+}
 
 test("a start that fails leaves nothing open", async (t) => {
   const other = await started(t, new Around(), "--inMemoryPersistence");

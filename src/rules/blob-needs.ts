@@ -22,7 +22,7 @@ export const BLOB_NEEDS = {
   leaseContainer: container("w"),
   breakContainerLease: container("wd"),
   findBlobsByTags: { ...object("f"), service: "" },
-  /** The documentation says o, Azurite c: either permits it. With o all containers can be searched. */
+  /** The documentation says o, Azurite c: either permits it. With o it covers all containers. */
   findBlobsByTagsInContainer: { ...object("f"), on: "co" },
   listBlobs: { on: "c", account: "l", service: "l", anonymous: "container" },
 

@@ -90,8 +90,8 @@ export function judgeCreateByConditions(
 }
 
 /**
- * The use of a source: an object is `copied` as a whole, or some of its bytes are `read` and written
- * to another one.
+ * The use of a source: an object is `copied` as a whole, or some of its bytes are `read` and
+ * written to another one.
  */
 export type SourceRole = "copied" | "read";
 

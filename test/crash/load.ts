@@ -100,7 +100,7 @@ export class Writer {
       const found = await read(blob.withSnapshot(id));
       assert.equal(describe(found), describe(state), `${this.name} lost a snapshot`);
     }
-    await blob.delete({ deleteSnapshots: "only" });
+    await blob.deleteIfExists({ deleteSnapshots: "only" });
   }
 
   #nextChange(container: ContainerClient): Change {

@@ -4,7 +4,7 @@ import type { Contents } from "../../store/contents.ts";
 import type { Store } from "../../store/store.ts";
 import type { CacheBreaks } from "./cache-breaks.ts";
 
-/** What every operation of the File service works with. */
+/** The context of every operation of the File service. */
 export interface FileContext {
   readonly store: Store;
   readonly contents: Contents;

@@ -23,8 +23,8 @@ const PROGRESS_BYTES = 8 * MIB;
 const NO_DIGESTS = { md5: false, crc64: false };
 
 /**
- * Fetches all bytes, then calls `succeed` once, or `fail`. Calls neither after an abort: the request
- * that aborted the copy has recorded its end, or the next start of the server does.
+ * Fetches all bytes, then calls `succeed` once, or `fail`. Calls neither after an abort: the
+ * request that aborted the copy has recorded its end, or the next start of the server does.
  */
 export async function fetchSource(contents: Contents, copy: FetchSource): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import type { Content } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 
 /**
- * What a service knows about its records, for reports of damage and for the command that verifies a
+ * A service's knowledge of its records, for reports of damage and for the command that verifies a
  * data folder.
  */
 export interface StoredObjects {

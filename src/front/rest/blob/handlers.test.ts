@@ -38,9 +38,9 @@ const BY_HEADERS: readonly Row[] = [
   },
 ];
 
-test("README.md names every operation that is refused", () => {
-  const readme = readFileSync(new URL("../../../../../README.md", import.meta.url), "utf8");
-  const row = /^\| Refused so far \| (.*?):/m.exec(readme)?.[1] ?? "";
+test("docs/reference/features.md names every operation that is refused", () => {
+  const page = new URL("../../../../../docs/reference/features.md", import.meta.url);
+  const row = /^\| Refused so far \| (.*?):/m.exec(readFileSync(page, "utf8"))?.[1] ?? "";
   const refused = rows().filter(({ operation }) => BLOB_HANDLERS[operation] === undefined);
   assert.deepEqual(
     row.split(", ").sort(),
