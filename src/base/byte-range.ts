@@ -23,7 +23,7 @@ export function pieceOf(size: number, range: ByteRange | null): Piece {
 }
 
 /** Throws if a piece is too long for a checksum, which needs the whole piece in memory. */
-export function refuseDigestOf(piece: Piece): void {
+export function requireDigestible(piece: Piece): void {
   if (piece.length <= RANGE_DIGEST_BYTES_MAX) return;
   throw new Fault("OutOfRangeInput", {
     MaximumAllowed: String(RANGE_DIGEST_BYTES_MAX),

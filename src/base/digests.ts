@@ -18,7 +18,7 @@ export function digestsToTake({
 }
 
 /** Throws if the computed digests differ from those that the client sent. */
-export function refuseByDigests(wanted: BodyDigests, taken: BodyDigests): void {
+export function requireDigests(wanted: BodyDigests, taken: BodyDigests): void {
   if (wanted.md5 !== null && taken.md5 !== null && !wanted.md5.equals(taken.md5)) {
     throw new Fault("Md5Mismatch", {
       UserSpecifiedMd5: wanted.md5.toString("base64"),

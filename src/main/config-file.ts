@@ -34,7 +34,7 @@ export function readConfig(file: string, text: string): Config {
       ? { [PER_ADDRESS]: top.number(PER_ADDRESS, 1, Number.MAX_SAFE_INTEGER) }
       : {}),
   };
-  top.refuseOthers();
+  top.requireNoOthers();
   return config;
 }
 
@@ -61,7 +61,7 @@ function readAccounts(file: string, top: Fields): AccountConfig[] {
         throw new UsageError(`${file}: "${domain}" is not a host name. Leave out scheme and port.`);
       }
     });
-    fields.refuseOthers();
+    fields.requireNoOthers();
     return account;
   });
 }
@@ -74,7 +74,7 @@ function readBlobSettings(fields: Fields): BlobSettings {
       ? fields.number("containerRetentionDays", 1, RETENTION_DAYS_MAX)
       : containerRetentionDays,
   };
-  fields.refuseOthers();
+  fields.requireNoOthers();
   return settings;
 }
 
@@ -84,7 +84,7 @@ function readFileSettings(fields: Fields): FileSettings {
       ? fields.number("shareRetentionDays", 1, RETENTION_DAYS_MAX)
       : DEFAULT_FILE_SETTINGS.shareRetentionDays,
   };
-  fields.refuseOthers();
+  fields.requireNoOthers();
   return settings;
 }
 
@@ -94,7 +94,7 @@ function readOauth(file: string, fields: Fields): IssuerSettings {
     ...(fields.mayHave("audience") ? { audience: fields.text("audience") } : {}),
     from: readKeyPlace(file, fields),
   };
-  fields.refuseOthers();
+  fields.requireNoOthers();
   return issuer;
 }
 
@@ -124,7 +124,7 @@ function readSources(fields: Fields): AllowedSources {
     origins: fields.texts("origins"),
     networks: fields.mayHave("networks") ? fields.texts("networks") : [],
   };
-  fields.refuseOthers();
+  fields.requireNoOthers();
   return sources;
 }
 
@@ -191,7 +191,7 @@ class Fields {
     return this.#values;
   }
 
-  refuseOthers(): void {
+  requireNoOthers(): void {
     const other = Object.keys(this.#values).find((name) => !this.#known.has(name));
     if (other === undefined) return;
     const known = [...this.#known].join(", ");

@@ -186,3 +186,9 @@ test("a decision is one page with its four parts", () => {
   assert.deepEqual(rulesBroken(path, ...parts, "word ".repeat(600)), ["1 decision"]);
   assert.deepEqual(rulesBroken("docs/guides/a.md", "word ".repeat(600)), []);
 });
+
+test("a function judges or requires; only refuse itself refuses", () => {
+  assert.deepEqual(rulesBroken("src/rules/a.ts", "function refuseLease(): void {}"), ["1 verb"]);
+  assert.deepEqual(rulesBroken("src/rules/a.ts", "function refuse(): void {}"), []);
+  assert.deepEqual(rulesBroken("src/rules/a.ts", "function judgeLease(): null {}"), []);
+});

@@ -14,7 +14,7 @@ import {
 import { checkLinks } from "./links.ts";
 import { checkBarrels, checkDeclaredNames, checkFileName } from "./names.ts";
 import { checkSize } from "./sizes.ts";
-import { checkVerdicts, checkWords } from "./words.ts";
+import { checkRefusing, checkVerdicts, checkWords } from "./words.ts";
 
 const RULES: readonly Rule[] = [
   checkLayers,
@@ -31,6 +31,7 @@ const RULES: readonly Rule[] = [
   checkDecision,
   checkWords,
   checkVerdicts,
+  checkRefusing,
 ];
 
 const FOLDERS = ["bin", "src", "test", "bench", "examples", "tools", "docs", ".ci"];

@@ -54,3 +54,16 @@ export function checkVerdicts(file: SourceFile): Finding[] {
     message: "a verdict that nobody uses: wrap it in refuse(…)",
   }));
 }
+
+const REFUSING = /\bfunction refuse[A-Z]\w*/g;
+
+/** `refuse` alone throws a verdict. One verb has one meaning, so no other function is called so. */
+export function checkRefusing(file: SourceFile): Finding[] {
+  if (!/^src\/.*\.ts$/.test(file.path)) return [];
+  return [...file.text.matchAll(REFUSING)].map((match) => ({
+    path: file.path,
+    line: lineAt(file.text, match.index),
+    rule: "verb",
+    message: "judgeX returns a verdict, requireX throws: use one of these names",
+  }));
+}

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Body, NO_BYTES } from "../../base/bytes.ts";
-import { refuseByDigests } from "../../base/digests.ts";
+import { requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { crc64 } from "../../machine/crc64.ts";
 import type { Reading } from "../../store/contents.ts";
@@ -74,5 +74,5 @@ export function requireNoBody({ body, headers }: RestRequest): void {
   if (length > 0) {
     throw invalidHeader("Content-Length", String(length), "There must be no body here.");
   }
-  refuseByDigests(digestsOf(headers), OF_NOTHING);
+  requireDigests(digestsOf(headers), OF_NOTHING);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { fairQueue, inSlices, PIECE_BYTES } from "../../base/fair-queue.ts";
 import { Crc64 } from "../../machine/crc64.ts";
 import type { RestRequest } from "./http/exchange.ts";
@@ -20,10 +20,7 @@ export async function readXmlBody(
   const wanted = digestsOf(request.headers);
   const bytes = await readWholeBody(request.body, bytesMax);
   const isMd5 = wanted.md5 !== null;
-  refuseByDigests(
-    wanted,
-    await digestsOfWhole(bytes, { md5: isMd5, crc64: wanted.crc64 !== null }),
-  );
+  requireDigests(wanted, await digestsOfWhole(bytes, { md5: isMd5, crc64: wanted.crc64 !== null }));
   if (bytes.length === 0) return null;
   return bytes.length <= PIECE_BYTES
     ? parseXml(bytes, options)

@@ -132,7 +132,7 @@ export function admitBlobLook(
   // Not Modified carries the ETag that the client's cache has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
-  refuseByTagsOf(view, asked, found.container, blob);
+  requireTagConditions(view, asked, found.container, blob);
   refuse(judgeReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   return found;
 }
@@ -157,20 +157,20 @@ export function admitBlobRemoval(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitToBlob(view, asked, need, type);
-  refuseRemoval(view, asked, admitted);
+  requireRemovable(view, asked, admitted);
   return admitted;
 }
 
 /** Checks conditions, tags, lease and pending copy of a blob that was read before. */
-export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: Admitted): void {
+export function requireRemovable(view: View, asked: BlobUse, { container, blob }: Admitted): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
-  refuseByTagsOf(view, asked, container, blob);
+  requireTagConditions(view, asked, container, blob);
   refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(blob.copy));
 }
 
 /** A condition on tags needs permission to read tags: otherwise callers could guess them. */
-export function refuseByTagsOf(
+export function requireTagConditions(
   view: View,
   { access, conditions }: Pick<BlobUse, "access" | "conditions">,
   container: Container,
@@ -187,7 +187,7 @@ export function admitBlobCreation(
   asked: BlobCreation,
   need: Need,
   type: BlobType | null = null,
-  refuseByConditions = judgeCreateByConditions,
+  judgeByConditions = judgeCreateByConditions,
 ): { container: Container; old: Blob | null } {
   const { container, old } = admitToBlobName(view, asked, need, type);
   const now = view.now();
@@ -196,8 +196,8 @@ export function admitBlobCreation(
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
     refuse(judgeTags(asked.tags), TAGS_RULE);
   }
-  refuse(refuseByConditions(old, asked.conditions));
-  refuseByTagsOf(view, asked, container, old);
+  refuse(judgeByConditions(old, asked.conditions));
+  requireTagConditions(view, asked, container, old);
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
   refuse(judgeByPendingCopy(old?.copy ?? null));
   refuse(judgeOnIncrementalCopy(old?.copy ?? null));

@@ -1,5 +1,5 @@
 import type { ByteRange } from "../../base/byte-range.ts";
-import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, requireDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
@@ -7,7 +7,7 @@ import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
 import { type Append, type AppendBlockDone, admitAppend, writeAppended } from "./append-block.ts";
 import type { BlobContext } from "./context.ts";
-import { refuseEmptyPiece } from "./empty-piece.ts";
+import { requireNotEmpty } from "./empty-piece.ts";
 
 export interface AppendBlockFromUrl extends Append {
   readonly source: Source;
@@ -36,15 +36,15 @@ export async function appendBlockFromUrl(
     digests: asked.computed,
     look: (view) => admit(view, 0),
     share: (tx, found, { from, length }) => {
-      refuseEmptyPiece(length);
+      requireNotEmpty(length);
       const admitted = admit(tx, length);
       const { content } = admitted.blob;
       const next = maps.place(tx, content, content.length, found.content, from, length);
       return next && writeAppended(tx, asked, admitted, next, NO_DIGESTS);
     },
     keep: (tx, taken) => {
-      refuseEmptyPiece(taken.length);
-      refuseByDigests(digests, taken);
+      requireNotEmpty(taken.length);
+      requireDigests(digests, taken);
       const admitted = admit(tx, taken.length);
       const { content } = admitted.blob;
       const next = maps.append(tx, content, taken);

@@ -1,5 +1,5 @@
 import type { Body } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { refuse } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
 import { type Appendable, type AppendConditions, judgeAppend } from "../../rules/append-block.ts";
@@ -48,7 +48,7 @@ export async function appendBlock(
   try {
     return await store.transact((tx) => {
       const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);
-      refuseByDigests(asked.digests, taken);
+      requireDigests(asked.digests, taken);
       const content = contents.maps.append(tx, admitted.blob.content, taken);
       return writeAppended(tx, asked, admitted, content, taken);
     });

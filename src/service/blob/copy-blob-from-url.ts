@@ -1,4 +1,4 @@
-import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
 import { COPY_FROM_URL_BYTES_MAX } from "../../base/limits.ts";
@@ -60,7 +60,7 @@ export async function copyBlobFromUrl(
       return write(tx, found, found.content, NO_DIGESTS);
     },
     keep: (tx, taken, found) => {
-      refuseByDigests(digests, taken);
+      requireDigests(digests, taken);
       return write(tx, found, contents.keep(tx, taken), taken);
     },
   });

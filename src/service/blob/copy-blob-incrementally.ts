@@ -8,7 +8,7 @@ import { NO_TAGS } from "../../rules/tags.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { OwnSource } from "../shared/source.ts";
-import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
+import { admitToBlobName, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { CopyBlobDone } from "./copy-blob.ts";
 import { copyMade, type Target, writeCopy } from "./copy-target.ts";
@@ -66,7 +66,7 @@ function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   const { container, old } = target;
   if (old !== null) refuse(judgeOverwrite(asked.access, container, tx.now()));
   refuse(judgeTargetByConditions(old, asked.conditions));
-  refuseByTagsOf(tx, asked, container, old);
+  requireTagConditions(tx, asked, container, old);
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, tx.now(), "Blob"));
   const { followed, followedTo } = followedBy(asked);
   if (old === null) return target;

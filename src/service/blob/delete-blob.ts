@@ -8,8 +8,8 @@ import {
   admitToBlobName,
   admitToContainer,
   admitToRevision,
-  refuseByTagsOf,
-  refuseRemoval,
+  requireRemovable,
+  requireTagConditions,
 } from "./admit.ts";
 import type { BlobContext, BlobRead, BlobRevision, BlobRevisionAddress } from "./context.ts";
 import { removeBlob, removeRevision } from "./history.ts";
@@ -63,7 +63,7 @@ function deleteCurrent(
   const { at } = asked;
   const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
   if (blob === null) return deleteUncommitted(tx, asked, container);
-  refuseRemoval(tx, asked, { container, blob });
+  requireRemovable(tx, asked, { container, blob });
   const place = { at, container };
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
@@ -90,7 +90,7 @@ function deleteUncommitted(
   const isStaged = readStagedBlob(tx, container, asked.at.blob) !== null;
   if (!isStaged || asked.snapshots === "only") throw new Fault("BlobNotFound");
   refuse(judgeWriteByConditions(null, asked.conditions));
-  refuseByTagsOf(tx, asked, container, null);
+  requireTagConditions(tx, asked, container, null);
   refuse(judgeWriteByLease(null, asked.leaseId, tx.now(), "Blob"));
   dropStagedBlocks(tx, container, asked.at.blob);
   return { isGone: true };
@@ -108,7 +108,7 @@ function deleteRevision(
   const { container, blob, isCurrent } = admitToRevision(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
   refuse(judgeWriteByConditions(blob, asked.conditions));
-  refuseByTagsOf(tx, asked, container, blob);
+  requireTagConditions(tx, asked, container, blob);
   refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
   return { isGone: removeRevision(context, tx, { at, container }, revision, blob) };
 }
@@ -128,7 +128,7 @@ function deleteForGood(
   const deleted = findDeleted(tx, container, at.blob, revision);
   if (deleted === null) throw notDeleted(tx, container, at);
   refuse(judgeWriteByConditions(deleted.blob, asked.conditions));
-  refuseByTagsOf(tx, asked, container, deleted.blob);
+  requireTagConditions(tx, asked, container, deleted.blob);
   deleteDeleted(tx, container, at.blob, deleted);
   context.contents.drop(tx, deleted.blob.content);
   return { isGone: true };

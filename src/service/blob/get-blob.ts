@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
+import { type ByteRange, type Piece, pieceOf, requireDigestible } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { refuse } from "../../base/fault.ts";
 import { readWhole, WholeReading } from "../../content/whole-reading.ts";
@@ -94,6 +94,6 @@ function openedOf(
 
 function pieceToRead(blob: Blob, asked: GetBlob): Piece {
   const piece = pieceOf(blob.content.length, asked.range);
-  if (asked.digests !== null) refuseDigestOf(piece);
+  if (asked.digests !== null) requireDigestible(piece);
   return piece;
 }

@@ -3,7 +3,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeReadByLease } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToBlobName, admitToRevision, refuseByTagsOf } from "./admit.ts";
+import { admitToBlobName, admitToRevision, requireTagConditions } from "./admit.ts";
 import {
   type BlockLists,
   lookAtBlocks,
@@ -46,7 +46,7 @@ function requireReadable(
   container: Container,
   blob: Blob | null,
 ): void {
-  refuseByTagsOf(view, asked, container, blob);
+  requireTagConditions(view, asked, container, blob);
   refuse(judgeReadByLease(blob?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByTier(blob?.tier ?? null, view.now()));
 }

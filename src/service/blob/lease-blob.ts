@@ -7,7 +7,7 @@ import {
 } from "../../rules/conditions.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
-import { admitToBlob, refuseByTagsOf } from "./admit.ts";
+import { admitToBlob, requireTagConditions } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { writeBlob } from "./records.ts";
 
@@ -31,7 +31,7 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, need);
     refuse(judgeWriteByConditions(blob, asked.conditions));
-    refuseByTagsOf(tx, asked, container, blob);
+    requireTagConditions(tx, asked, container, blob);
     refuse(judgeByPendingCopy(blob.copy));
     refuse(judgeOnIncrementalCopy(blob.copy));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());

@@ -1,5 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeUploadByConditions } from "../../rules/conditions.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
@@ -81,8 +81,8 @@ export async function putBlobFromUrl(
       return write(tx, found, propertiesOf(asked, found.properties), found.content, null);
     },
     keep: (tx, taken, found) => {
-      refuseByDigests(digests, taken);
-      refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
+      requireDigests(digests, taken);
+      requireDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const properties = propertiesOf(asked, found.properties);
       const { md5, crc64 } = taken;
       return write(tx, found, { ...properties, contentMd5: md5 }, contents.keep(tx, taken), crc64);

@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
@@ -35,8 +35,8 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
     const { md5, crc64 } = taken;
     return await context.store.transact((tx) => {
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
-      refuseByDigests(asked.digests, taken);
-      refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
+      requireDigests(asked.digests, taken);
+      requireDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const written = nextRevision(context, tx, asked.at, old);
       const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
       const blob = replaceBytes(context, tx, { at: asked.at, container }, old, taken, (content) =>

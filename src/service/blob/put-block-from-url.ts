@@ -1,12 +1,12 @@
 import type { ByteRange } from "../../base/byte-range.ts";
-import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, requireDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
 import type { BlobContext } from "./context.ts";
-import { refuseEmptyPiece } from "./empty-piece.ts";
+import { requireNotEmpty } from "./empty-piece.ts";
 import {
   admitBlock,
   type PutBlockDone,
@@ -41,15 +41,15 @@ export async function putBlockFromUrl(
     digests: asked.computed,
     look: admit,
     share: (tx, { content }, { from, length }) => {
-      refuseEmptyPiece(length);
+      requireNotEmpty(length);
       const slice = contents.slice(tx, content, from, length);
       if (slice === null) return null;
       writeBlock(context, tx, asked, admit(tx), slice);
       return NO_DIGESTS;
     },
     keep: (tx, taken) => {
-      refuseEmptyPiece(taken.length);
-      refuseByDigests(digests, taken);
+      requireNotEmpty(taken.length);
+      requireDigests(digests, taken);
       writeTaken(context, tx, asked, admit(tx), taken);
       return { md5: taken.md5, crc64: taken.crc64 };
     },

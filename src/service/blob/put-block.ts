@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { judgeOverwrite, type Need } from "../../rules/access.ts";
@@ -54,7 +54,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
   try {
     await context.store.transact((tx) => {
       const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);
-      refuseByDigests(asked.digests, taken);
+      requireDigests(asked.digests, taken);
       writeTaken(context, tx, asked, admitted, taken);
     });
     return { md5: taken.md5, crc64: taken.crc64 };

@@ -1,5 +1,5 @@
 import type { ByteRange } from "../../base/byte-range.ts";
-import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { PUT_PAGE_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -43,7 +43,7 @@ export async function putPageFromUrl(
     },
     keep: (tx, taken) => {
       requireLength(asked, taken.length);
-      refuseByDigests(digests, taken);
+      requireDigests(digests, taken);
       const admitted = admit(tx);
       const next = maps.write(tx, admitted.blob.content, at, taken);
       const { md5, crc64 } = taken;

@@ -1,5 +1,5 @@
 import type { Body } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -49,7 +49,7 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
   try {
     const done = await store.transact((tx) => {
       const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
-      refuseByDigests(asked.digests, taken);
+      requireDigests(asked.digests, taken);
       const content = contents.maps.write(tx, admitted.blob.content, asked.range.from, taken);
       return writePages(tx, asked, admitted, content);
     });

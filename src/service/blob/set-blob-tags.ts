@@ -4,7 +4,7 @@ import { judgeWriteByConditions } from "../../rules/conditions.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTags, TAGS_RULE, type Tags } from "../../rules/tags.ts";
-import { admitToRevision, refuseByTagsOf } from "./admit.ts";
+import { admitToRevision, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendRevision } from "./history.ts";
 
@@ -21,7 +21,7 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
     const { container, blob } = found;
     refuse(judgeTags(asked.tags), TAGS_RULE);
     refuse(judgeWriteByConditions(blob, asked.conditions));
-    refuseByTagsOf(tx, asked, container, blob);
+    requireTagConditions(tx, asked, container, blob);
     refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeByPendingCopy(blob.copy));
     const lease = leaseAfterWrite(blob.lease, tx.now());

@@ -3,7 +3,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeReadByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
-import { admitToRevision, refuseByTagsOf } from "./admit.ts";
+import { admitToRevision, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendRevision } from "./history.ts";
 
@@ -33,7 +33,7 @@ export async function setBlobTier(
     if (tier === null) {
       throw new Fault("InvalidBlobTier", { Reason: "Only premium page blobs have this tier." });
     }
-    refuseByTagsOf(tx, asked, container, blob);
+    requireTagConditions(tx, asked, container, blob);
     refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeByPendingCopy(blob.copy));
     if (!isCurrent) refuse(judgeTierOfPast(blob.tier, tier, tx.now()));

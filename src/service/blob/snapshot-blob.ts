@@ -6,7 +6,7 @@ import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts"
 import { judgeReadByLease } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
-import { admitToBlob, refuseByTagsOf } from "./admit.ts";
+import { admitToBlob, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { reviseBlob } from "./history.ts";
 import type { Blob, Metadata } from "./records.ts";
@@ -32,7 +32,7 @@ export async function snapshotBlob(
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
     refuse(judgeWriteByConditions(blob, asked.conditions));
-    refuseByTagsOf(tx, asked, container, blob);
+    requireTagConditions(tx, asked, container, blob);
     // A leased blob can be snapshotted without the lease id.
     refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeByPendingCopy(blob.copy));

@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
 import type { Content, Taken } from "../../store/contents.ts";
@@ -57,7 +57,7 @@ export async function createFile(context: FileContext, asked: CreateFile): Promi
 function create(context: FileContext, asked: CreateFile, taken: Taken | null): Promise<File> {
   return context.store.transact((tx) => {
     const creation = admitFileCreation(tx, asked);
-    if (taken !== null) refuseByDigests(asked.digests, taken);
+    if (taken !== null) requireDigests(asked.digests, taken);
     const { maps } = context.contents;
     return makeFile(tx, creation, asked, (left) => maps.create(tx, asked.length, taken, left));
   });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
+import { type ByteRange, type Piece, pieceOf, requireDigestible } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { readWhole, WholeReading } from "../../content/whole-reading.ts";
 import { leaseStatus } from "../../rules/lease.ts";
@@ -74,6 +74,6 @@ function touchedBy({ range }: GetFile): Touched {
 
 function pieceToRead(file: File, asked: GetFile): Piece {
   const piece = pieceOf(file.content.length, asked.range);
-  if (asked.md5) refuseDigestOf(piece);
+  if (asked.md5) requireDigestible(piece);
   return piece;
 }

@@ -1,11 +1,6 @@
 import type { ByteRange } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import {
-  type BodyDigests,
-  digestsToTake,
-  NO_DIGESTS,
-  refuseByDigests,
-} from "../../base/digests.ts";
+import { type BodyDigests, digestsToTake, NO_DIGESTS, requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { PUT_RANGE_BYTES_MAX } from "../../base/limits.ts";
 import type { Source } from "../shared/source.ts";
@@ -50,7 +45,7 @@ export async function putRangeFromUrl(
     },
     keep: (tx, taken) => {
       requireLength(asked, taken.length);
-      refuseByDigests(asked.digests, taken);
+      requireDigests(asked.digests, taken);
       requireCrc64(asked, taken.crc64);
       const done = changeRange(context, tx, asked, (content) =>
         maps.write(tx, content, from, taken),

@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
 import { SECTOR_BYTES } from "../../base/limits.ts";
@@ -42,7 +42,7 @@ export async function putRange(context: FileContext, asked: PutRange): Promise<P
     return await store.transact((tx) => {
       const write = (content: Content) => contents.maps.write(tx, content, asked.from, taken);
       const { etag, modifiedMs, written } = changeRange(context, tx, asked, write);
-      refuseByDigests(asked.digests, taken);
+      requireDigests(asked.digests, taken);
       return { etag, modifiedMs, written, md5: taken.md5, crc64: taken.crc64 };
     });
   } finally {

@@ -6,17 +6,17 @@ import { appendConditionsOf, appended } from "./append-block.ts";
 import { appendBlockBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { digestsOfSource } from "./computed-digests.ts";
-import { refuseBeforeAppendBlobs } from "./create-blob.ts";
+import { requireAppendBlobsKnown } from "./create-blob.ts";
 import { sourceOf } from "./source-headers.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleAppendBlockFromUrl(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   const { headers } = call.request;
-  refuseBeforeAppendBlobs(call.version);
+  requireAppendBlobsKnown(call.version);
   const digests = sourceDigestsOf(headers);
   const done = await appendBlockFromUrl(context, {
     ...blobUseOf(call),

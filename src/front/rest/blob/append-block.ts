@@ -9,16 +9,16 @@ import { blobConditionsOf } from "./blob-conditions.ts";
 import { appendBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { digestsOfBody } from "./computed-digests.ts";
-import { refuseBeforeAppendBlobs } from "./create-blob.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireAppendBlobsKnown } from "./create-blob.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleAppendBlock(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBeforeAppendBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  requireAppendBlobsKnown(call.version);
+  requireSupportedOnWrite(call.request);
   const incoming = incomingBody(call.request, appendBlockBytesMax(call.version));
   if (incoming.body.length === 0) {
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");

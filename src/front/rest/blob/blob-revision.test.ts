@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
 import { stampOfIso } from "../../../base/stamp.ts";
 import { parseQuery } from "../http/query.ts";
-import { refuseRevision, revisionOf } from "./blob-revision.ts";
+import { requireCurrentRevision, revisionOf } from "./blob-revision.ts";
 
 const ID = "2026-11-16T00:17:23.1234567Z";
 
@@ -34,7 +34,7 @@ test("an invalid id, or both ids at once, are refused by name", () => {
 
 test("operations on the current blob take no id", () => {
   for (const name of ["snapshot", "versionid"]) {
-    assert.throws(() => refuseRevision(parseQuery(`${name}=${ID}`)), refused(name));
+    assert.throws(() => requireCurrentRevision(parseQuery(`${name}=${ID}`)), refused(name));
   }
-  refuseRevision(parseQuery("comp=metadata"));
+  requireCurrentRevision(parseQuery("comp=metadata"));
 });

@@ -27,7 +27,7 @@ export function stampFromQuery(query: Query, name: string): Stamp | null {
 }
 
 /** For operations that only the current blob permits. */
-export function refuseRevision(query: Query): void {
+export function requireCurrentRevision(query: Query): void {
   for (const [name, subject] of STATES) {
     const value = query.get(name);
     if (value === undefined) continue;

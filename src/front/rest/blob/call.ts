@@ -12,7 +12,7 @@ import { conditionsOf, leaseIdOf, requireNoHeaders } from "../request-headers.ts
 import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
-import { refuseRevision, revisionOf } from "./blob-revision.ts";
+import { requireCurrentRevision, revisionOf } from "./blob-revision.ts";
 import type { BlobRoute } from "./route.ts";
 
 /** One call of a Blob operation. */
@@ -27,7 +27,7 @@ export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestRe
 
 /** The address of a container or current blob. Refuses other revisions, which cannot be written. */
 export function addressOf({ account, route, request }: BlobCall): BlobAddress {
-  refuseRevision(request.query);
+  requireCurrentRevision(request.query);
   return { account, container: route.container, blob: route.blob };
 }
 

@@ -3,16 +3,16 @@ import type { RestResponse } from "../http/exchange.ts";
 import { requireNoMetadata } from "../request-headers.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { copyBegun } from "./copy-blob.ts";
-import { refuseBeforePageBlobs } from "./create-blob.ts";
+import { requirePageBlobsKnown } from "./create-blob.ts";
 import { ownBlobOf } from "./source-headers.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleCopyBlobIncrementally(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseBeforePageBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  requirePageBlobsKnown(call.version);
+  requireSupportedOnWrite(call.request);
   requireNoMetadata(call.request.headers);
   const source = await ownBlobOf(context, call);
   return copyBegun(await copyBlobIncrementally(context, { ...blobUseOf(call), source }));

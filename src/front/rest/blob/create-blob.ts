@@ -9,8 +9,8 @@ import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";
 import { propertiesOfBody } from "./properties.ts";
-import { refuseTier } from "./tier-headers.ts";
-import { refuseUnsupportedOnCreation } from "./unsupported.ts";
+import { requireNoTier } from "./tier-headers.ts";
+import { requireSupportedOnCreation } from "./unsupported.ts";
 
 const OF_PAGE_BLOBS = ["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
 
@@ -18,8 +18,8 @@ const OF_PAGE_BLOBS = ["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
 
 export async function createPageBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBeforePageBlobs(call.version);
-  refuseUnsupportedOnCreation(call.request, OF_PAGE_BLOBS);
+  requirePageBlobsKnown(call.version);
+  requireSupportedOnCreation(call.request, OF_PAGE_BLOBS);
   requireHeader(headers, "x-ms-blob-content-length");
   return create(context, call, {
     type: "PageBlob",
@@ -32,15 +32,15 @@ export async function createAppendBlob(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseBeforeAppendBlobs(call.version);
-  refuseUnsupportedOnCreation(call.request);
+  requireAppendBlobsKnown(call.version);
+  requireSupportedOnCreation(call.request);
   return create(context, call, { type: "AppendBlob", length: 0, sequenceNumber: 0n });
 }
 
 const APPEND_BLOBS_SINCE = "2015-02-21";
 
 /** Clients of older versions do not know append blobs. */
-export function refuseBeforeAppendBlobs(version: string): void {
+export function requireAppendBlobsKnown(version: string): void {
   if (version >= APPEND_BLOBS_SINCE) return;
   throw new Fault("FeatureVersionMismatch", {
     HeaderName: "x-ms-version",
@@ -52,7 +52,7 @@ export function refuseBeforeAppendBlobs(version: string): void {
 const PAGE_BLOBS_SINCE = "2009-09-19";
 
 /** Before, there were block blobs only. */
-export function refuseBeforePageBlobs(version: string): void {
+export function requirePageBlobsKnown(version: string): void {
   if (version >= PAGE_BLOBS_SINCE) return;
   throw new Fault("InvalidVersionForPageBlobOperation", {
     HeaderName: "x-ms-version",
@@ -69,7 +69,7 @@ async function create(
   const { headers } = call.request;
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
   requireNoBody(call.request);
-  refuseTier(headers, what.type);
+  requireNoTier(headers, what.type);
   const version = await createBlob(context, {
     ...blobUseOf(call),
     ...what,

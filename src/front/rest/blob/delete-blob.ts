@@ -3,15 +3,15 @@ import { type DeleteBlob, deleteBlob } from "../../../service/blob/delete-blob.t
 import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
-import { refuseRevision } from "./blob-revision.ts";
+import { requireCurrentRevision } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseUnsupportedOnDelete } from "./unsupported.ts";
+import { requireSupportedOnDelete } from "./unsupported.ts";
 
 export async function handleDeleteBlob(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnDelete(call.request);
+  requireSupportedOnDelete(call.request);
   const asked = blobReadOf(call);
   const { isGone } = await deleteBlob(context, {
     ...asked,
@@ -38,6 +38,6 @@ function snapshotsOf({ request }: BlobCall): DeleteBlob["snapshots"] {
   if (value !== "include" && value !== "only") {
     throw invalidHeader(name, value, "It must be include or only.");
   }
-  refuseRevision(request.query);
+  requireCurrentRevision(request.query);
   return value;
 }

@@ -4,13 +4,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseUnsupportedOnRead } from "./unsupported.ts";
+import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlobMetadata(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnRead(call.request);
+  requireSupportedOnRead(call.request);
   const blob = await getBlobMetadata(context, blobReadOf(call));
   return {
     status: 200,

@@ -5,13 +5,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseUnsupportedOnRead } from "./unsupported.ts";
+import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlobProperties(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnRead(call.request);
+  requireSupportedOnRead(call.request);
   const found = await getBlobProperties(context, blobReadOf(call));
   const { content, properties } = found.blob;
   const answer = [

@@ -9,11 +9,11 @@ import { sentBody, structuredFormOf } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, revisionAddressOf } from "./call.ts";
-import { refuseUnsupportedOnRead } from "./unsupported.ts";
+import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnRead(call.request);
+  requireSupportedOnRead(call.request);
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const done = await getBlob(context, {

@@ -6,14 +6,14 @@ import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseUnsupportedOnRead } from "./unsupported.ts";
+import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlockList(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { query } = call.request;
-  refuseUnsupportedOnRead(call.request);
+  requireSupportedOnRead(call.request);
   const type = typeOf(query);
   const lists = await getBlockList(context, blobReadOf(call));
   const { old } = lists.seen;

@@ -11,8 +11,8 @@ import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { stampFromQuery } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseBeforePageBlobs } from "./create-blob.ts";
-import { refuseUnsupportedOnRead } from "./unsupported.ts";
+import { requirePageBlobsKnown } from "./create-blob.ts";
+import { requireSupportedOnRead } from "./unsupported.ts";
 
 /** Clients of older versions do not know paged lists. */
 const PAGED_SINCE = "2020-10-02";
@@ -22,8 +22,8 @@ export async function handleGetPageRanges(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers, query } = call.request;
-  refuseBeforePageBlobs(call.version);
-  refuseUnsupportedOnRead(call.request);
+  requirePageBlobsKnown(call.version);
+  requireSupportedOnRead(call.request);
   requireNoHeaders(headers, ["x-ms-previous-snapshot-url"]);
   const { blob, ranges, next } = await getPageRanges(context, {
     ...blobReadOf(call),

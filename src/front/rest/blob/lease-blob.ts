@@ -4,11 +4,11 @@ import type { RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   const lease = leaseActionOf(headers);
   const done = await leaseBlob(context, {
     at: addressOf(call),

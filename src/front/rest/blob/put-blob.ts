@@ -18,7 +18,7 @@ import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody, requireMd5 } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
-import { refuseUnsupportedOnCreation } from "./unsupported.ts";
+import { requireSupportedOnCreation } from "./unsupported.ts";
 
 export function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const name = "x-ms-blob-type";
@@ -37,7 +37,7 @@ export function handlePutBlob(context: BlobContext, call: BlobCall): Promise<Res
 
 async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnCreation(call.request);
+  requireSupportedOnCreation(call.request);
   requireMd5(headers);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {

@@ -8,13 +8,13 @@ import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
 import { digestsOfSource } from "./computed-digests.ts";
 import { blockIdOf } from "./put-block.ts";
 import { sourceOf } from "./source-headers.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlockFromUrl(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   requireNoHeaders(call.request.headers, ["x-ms-if-tags"]);
   const { headers, query } = call.request;
   const digests = sourceDigestsOf(headers);

@@ -1,4 +1,4 @@
-import { refuseByDigests } from "../../../base/digests.ts";
+import { requireDigests } from "../../../base/digests.ts";
 import { inSlices } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
@@ -18,7 +18,7 @@ import { type BlobCall, blobUseOf } from "./call.ts";
 import { digestsOfBody } from "./computed-digests.ts";
 import { propertiesOfList } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
-import { refuseUnsupportedOnCreation } from "./unsupported.ts";
+import { requireSupportedOnCreation } from "./unsupported.ts";
 
 /** Enough for 50,000 of the longest ids, each on its own line. */
 const BODY_BYTES_MAX = 8 * MIB;
@@ -28,7 +28,7 @@ export async function handlePutBlockList(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnCreation(call.request);
+  requireSupportedOnCreation(call.request);
   const { at, access, leaseId, conditions } = blobUseOf(call);
   const metadata = metadataOf(headers);
   const tags = tagsOf(headers);
@@ -38,7 +38,7 @@ export async function handlePutBlockList(
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
   // The digests are those of the XML, not of the blob.
   const digests = await digestsOfWhole(body, digestsOfBody(call.version, wanted));
-  refuseByDigests(wanted, digests);
+  requireDigests(wanted, digests);
   const version = await putBlockList(context, {
     at,
     access,

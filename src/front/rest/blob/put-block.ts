@@ -8,11 +8,11 @@ import { incomingBody } from "../stored-body.ts";
 import { putBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { digestsOfBody } from "./computed-digests.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers, query } = call.request;
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   requireNoHeaders(headers, ["x-ms-if-tags"]);
   const blockId = blockIdOf(query);
   const incoming = incomingBody(call.request, putBlockBytesMax(call.version));

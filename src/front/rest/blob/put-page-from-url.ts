@@ -5,17 +5,17 @@ import { invalidHeader, requireHeader, sourceDigestsOf } from "../request-header
 import { sourceRangeOf } from "../source/source-headers.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { digestsOfSource } from "./computed-digests.ts";
-import { refuseBeforePageBlobs } from "./create-blob.ts";
+import { requirePageBlobsKnown } from "./create-blob.ts";
 import { pagesWritten, pageWriteOf } from "./put-page.ts";
 import { sourceOf } from "./source-headers.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutPageFromUrl(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseBeforePageBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  requirePageBlobsKnown(call.version);
+  requireSupportedOnWrite(call.request);
   const { headers } = call.request;
   const write = requireHeader(headers, "x-ms-page-write").toLowerCase();
   if (write !== "update") {

@@ -8,14 +8,14 @@ import { incomingBody, requireNoBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { digestsOfBody } from "./computed-digests.ts";
-import { refuseBeforePageBlobs } from "./create-blob.ts";
+import { requirePageBlobsKnown } from "./create-blob.ts";
 import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutPage(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBeforePageBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  requirePageBlobsKnown(call.version);
+  requireSupportedOnWrite(call.request);
   const name = "x-ms-page-write";
   const write = requireHeader(headers, name).toLowerCase();
   if (write === "clear") return clear(context, call);

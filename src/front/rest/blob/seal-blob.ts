@@ -4,13 +4,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { appendPositionOf } from "./append-block.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { refuseBeforeAppendBlobs } from "./create-blob.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireAppendBlobsKnown } from "./create-blob.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleSealBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBeforeAppendBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  requireAppendBlobsKnown(call.version);
+  requireSupportedOnWrite(call.request);
   const version = await sealBlob(context, {
     ...blobUseOf(call),
     position: appendPositionOf(headers),

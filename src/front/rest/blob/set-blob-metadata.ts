@@ -4,14 +4,14 @@ import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleSetBlobMetadata(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   const version = await setBlobMetadata(context, {
     ...blobUseOf(call),
     metadata: metadataOf(headers),

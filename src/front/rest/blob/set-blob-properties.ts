@@ -5,7 +5,7 @@ import { versionHeaders } from "../response-headers.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceActionOf } from "./page-headers.ts";
 import { hasProperties, propertiesOf } from "./properties.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 const OF_PAGE_BLOBS = [
   "x-ms-blob-content-length",
@@ -18,7 +18,7 @@ export async function handleSetBlobProperties(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request, OF_PAGE_BLOBS);
+  requireSupportedOnWrite(call.request, OF_PAGE_BLOBS);
   const length = pageBlobLengthOf(headers);
   const sequence = sequenceActionOf(headers);
   // Only resizing or counting leaves the properties alone. Otherwise missing ones are cleared.

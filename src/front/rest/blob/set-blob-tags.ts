@@ -6,7 +6,7 @@ import { invalidQuery } from "../request-query.ts";
 import { readXmlBody } from "../xml-body.ts";
 import { tagsOfXml } from "./blob-tags.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 const BODY_BYTES_MAX = 32 * KIB;
 
@@ -14,7 +14,7 @@ export async function handleSetBlobTags(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   const asked = blobReadOf(call, "x-ms-blob-");
   if (asked.at.revision?.kind === "snapshot") {
     const value = call.request.query.get("snapshot") ?? "";

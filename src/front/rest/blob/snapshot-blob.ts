@@ -5,13 +5,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleSnapshotBlob(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  refuseUnsupportedOnWrite(call.request);
+  requireSupportedOnWrite(call.request);
   const metadata = metadataOf(call.request.headers);
   const done = await snapshotBlob(context, {
     ...blobUseOf(call),

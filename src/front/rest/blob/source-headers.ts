@@ -4,7 +4,7 @@ import { requireNoHeaders } from "../request-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { PROPERTY_NAMES } from "./properties.ts";
-import { refuseUnsupportedOnCreation, without } from "./unsupported.ts";
+import { requireSupportedOnCreation, without } from "./unsupported.ts";
 
 const UNSUPPORTED = [
   "x-ms-source-lease-id",
@@ -50,7 +50,7 @@ export function ownBlobOf({ sources }: BlobFront, call: BlobCall): Promise<OwnSo
 }
 
 function requireSupportedSource({ request }: BlobCall, known: readonly string[]): void {
-  refuseUnsupportedOnCreation(request, known);
+  requireSupportedOnCreation(request, known);
   requireNoHeaders(request.headers, UNSUPPORTED);
   requireNoBody(request);
 }

@@ -48,7 +48,7 @@ export function rehydratePriorityOf({ request }: BlobCall): RehydratePriority | 
 }
 
 /** Page and append blobs have no tiers in standard accounts. */
-export function refuseTier(headers: RequestHeaders, type: string): void {
+export function requireNoTier(headers: RequestHeaders, type: string): void {
   if (headers.get(NAME) === undefined) return;
   throw new Fault("AccessTierNotSupportedForBlobType", { HeaderName: NAME, BlobType: type });
 }

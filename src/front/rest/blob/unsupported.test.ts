@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
 import {
-  refuseUnsupportedOnDelete,
-  refuseUnsupportedOnRead,
-  refuseUnsupportedOnWrite,
+  requireSupportedOnDelete,
+  requireSupportedOnRead,
+  requireSupportedOnWrite,
 } from "./unsupported.ts";
 
 function sent(headers: Record<string, string>) {
@@ -30,7 +30,7 @@ test("headers that would have no effect are refused by name", () => {
   ];
   for (const name of [...onAll, ...onWrites]) {
     assert.throws(
-      () => refuseUnsupportedOnWrite(sent({ [name]: "x" })),
+      () => requireSupportedOnWrite(sent({ [name]: "x" })),
       (error) =>
         error instanceof Fault &&
         error.code === "UnsupportedHeader" &&
@@ -39,14 +39,14 @@ test("headers that would have no effect are refused by name", () => {
   }
   for (const name of onAll) {
     const request = sent({ [name]: "x" });
-    assert.throws(() => refuseUnsupportedOnRead(request), refused("UnsupportedHeader"));
-    assert.throws(() => refuseUnsupportedOnDelete(request), refused("UnsupportedHeader"));
+    assert.throws(() => requireSupportedOnRead(request), refused("UnsupportedHeader"));
+    assert.throws(() => requireSupportedOnDelete(request), refused("UnsupportedHeader"));
   }
 });
 
 test("supported headers pass", () => {
   const request = sent({ "x-ms-lease-id": "x", "x-ms-blob-content-type": "text/plain" });
-  refuseUnsupportedOnRead(request);
-  refuseUnsupportedOnWrite(request);
-  refuseUnsupportedOnDelete(request);
+  requireSupportedOnRead(request);
+  requireSupportedOnWrite(request);
+  requireSupportedOnDelete(request);
 });

@@ -31,24 +31,24 @@ interface Asked {
   readonly headers: RequestHeaders;
 }
 
-export function refuseUnsupportedOnRead({ headers }: Asked): void {
+export function requireSupportedOnRead({ headers }: Asked): void {
   requireNoHeaders(headers, ON_ANY);
 }
 
 /** `known` are the headers that the operation supports all the same. */
-export function refuseUnsupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
+export function requireSupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
   requireNoHeaders(headers, without(ON_WRITES, known));
 }
 
 /** For operations that create a blob, which take tags and a tier. */
-export function refuseUnsupportedOnCreation(
+export function requireSupportedOnCreation(
   { headers }: Asked,
   known: readonly string[] = [],
 ): void {
   requireNoHeaders(headers, without(ON_CREATIONS, known));
 }
 
-export function refuseUnsupportedOnDelete({ headers }: Asked): void {
+export function requireSupportedOnDelete({ headers }: Asked): void {
   requireNoHeaders(headers, ON_DELETE);
 }
 
