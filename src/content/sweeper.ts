@@ -51,7 +51,7 @@ export class Sweeper {
     if (this.#round !== null) return;
     // After an error, the next full round meets it again and reports it.
     const round = this.#extents.removeDead().catch(() => true);
-    // Callers of `sweep` that join this round get a partial sweep, and are told that there is more.
+    // Callers of `sweep` that join this round get a partial sweep, so it reports that there is more.
     this.#round = round.finally(() => {
       this.#round = null;
     });

@@ -180,7 +180,7 @@ async function upload(container: ContainerClient, name: string, body: Buffer) {
 async function untilTaken(container: ContainerClient, name: string, bytes: number) {
   const body = randomBytes(bytes);
   for (let tries = 0; (await upload(container, name, body)) !== 201; tries++) {
-    assert.ok(tries < TRIES_MAX, `${name} of ${bytes} bytes is refused on and on`);
+    assert.ok(tries < TRIES_MAX, `${name} of ${bytes} bytes is refused every time`);
   }
 }
 

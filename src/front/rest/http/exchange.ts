@@ -39,7 +39,7 @@ export interface RequestHeaders {
 /** Decoded query parameters. Names are in lower case, because the service ignores their case. */
 export interface Query {
   get(name: string): string | undefined;
-  /** The same, but an unencoded plus is a blank, as in forms. */
+  /** The value of a parameter in which an unencoded plus is a blank, as in forms. */
   form(name: string): string | undefined;
   /** In the order of the request; a name may come more than once. */
   readonly entries: readonly (readonly [name: string, value: string])[];

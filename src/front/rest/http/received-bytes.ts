@@ -59,7 +59,7 @@ export class ReceivedBytes {
     });
   }
 
-  /** Nobody looks at the borrowed memory any more. What was not taken is copied. */
+  /** Releases the borrowed memory. Copies the bytes that were not taken yet. */
   endBorrowing(): void {
     if (this.#borrowed === null) return;
     this.#borrowed = null;

@@ -109,7 +109,7 @@ async function eachShare(
       }
     }
   } finally {
-    // Nobody sends what was read ahead.
+    // Releases bytes that were read ahead and will not be sent.
     ahead?.then(release).catch(() => {});
   }
 }
