@@ -32,8 +32,45 @@ export function checkQueues(history: readonly QueueOperation[], startMs: number)
     const operations = history.filter((one) => one.key === key || one.key === null);
     const { names, ids } = namesOf(key, operations);
     if (names.objections.length > 0) return names.objections;
-    return checkOrder(key, operations, queueModel(startMs, ids, timesSince));
+    const model = queueModel(startMs, ids, timesSince, deliveriesIn(operations));
+    return checkOrder(key, withPutsDecided(operations), model);
   });
+}
+
+/**
+ * Decides whether the puts without an answer have happened, which spares the search most of its
+ * guesses. A message in an answer was put before. A message in no answer was never put, as far as
+ * anyone can tell: its presence explains nothing that its absence does not.
+ */
+function withPutsDecided(operations: readonly QueueOperation[]): QueueOperation[] {
+  const seenBy = new Map<string, number>();
+  for (const { asked, answer, returned } of operations) {
+    if (asked.operation !== "get" && asked.operation !== "peek") continue;
+    for (const name of namesIn(answer)) {
+      seenBy.set(name, Math.min(returned, seenBy.get(name) ?? returned));
+    }
+  }
+  return operations.flatMap((one) => {
+    if (one.asked.operation !== "put" || one.answer !== null) return [one];
+    const returned = seenBy.get(one.asked.name);
+    return returned === undefined ? [] : [{ ...one, returned }];
+  });
+}
+
+/** The deliveries that were answered. An unanswered get made none of them. */
+function deliveriesIn(operations: readonly QueueOperation[]): ReadonlySet<string> {
+  const known = new Set<string>();
+  for (const { asked, answer } of operations) {
+    if (asked.operation !== "get" || answer === null || answer.refused !== null) continue;
+    for (const { text, dequeueCount } of answer.messages) {
+      known.add(delivery(nameIn(text ?? ""), dequeueCount ?? 0));
+    }
+  }
+  return known;
+}
+
+function delivery(name: string, dequeueCount: number): string {
+  return `${dequeueCount} of ${name}`;
 }
 
 /** Checks that an id names one message, and that a receipt is issued once. */
@@ -59,6 +96,7 @@ function queueModel(
   startMs: number,
   ids: ReadonlyMap<string, string>,
   timesSince: (tick: number) => readonly number[],
+  answered: ReadonlySet<string>,
 ): Model<QueueState, QueueAsked, QueueAnswer> {
   const idOf = (name: string) => ids.get(name) ?? `of ${name}`;
   return {
@@ -72,7 +110,7 @@ function queueModel(
       for (const nowMs of isRead ? [before.nowMs] : timesSince(invoked)) {
         if (nowMs < before.changedMs || nowMs > before.nowMs) continue;
         const past = nowMs === before.nowMs ? before : { ...before, nowMs };
-        for (const chosen of choicesFor(past, operation, idOf)) {
+        for (const chosen of choicesFor(past, operation, idOf, answered)) {
           const { state, answer: expected } = perform(past, asked, chosen);
           if (answer !== null && !isSame(expected, answer)) continue;
           if (state !== past) {
@@ -92,8 +130,9 @@ function choicesFor(
   state: QueueState,
   { asked, answer }: QueueOperation,
   idOf: Chosen["idOf"],
+  answered: ReadonlySet<string>,
 ): readonly Chosen[] {
-  if (answer === null && asked.operation === "get") return unknownGets(state, idOf);
+  if (answer === null && asked.operation === "get") return unknownGets(state, idOf, answered);
   if (answer === null || answer.refused !== null) return [unknownChoices(idOf)];
   const receipts = new Map<string, string | null>();
   for (const { text, receipt } of answer.messages) {
@@ -116,11 +155,19 @@ function unknownChoices(idOf: Chosen["idOf"]): Chosen {
 /**
  * A client that leaves without an answer asks for one message: it may have been any visible one.
  */
-function unknownGets(state: QueueState, idOf: Chosen["idOf"]): Chosen[] {
-  return Object.keys(state.messages).map((name) => ({
-    ...unknownChoices(idOf),
-    take: (visible) => (visible.includes(name) ? [name] : []),
-  }));
+function unknownGets(
+  { messages }: QueueState,
+  idOf: Chosen["idOf"],
+  answered: ReadonlySet<string>,
+): Chosen[] {
+  const isPossible = ([name, { dequeueCount }]: [string, { readonly dequeueCount: number }]) =>
+    !answered.has(delivery(name, dequeueCount + 1));
+  return Object.entries(messages)
+    .filter(isPossible)
+    .map(([name]) => ({
+      ...unknownChoices(idOf),
+      take: (visible) => (visible.includes(name) ? [name] : []),
+    }));
 }
 
 function isSame(expected: QueueAnswer, actual: QueueAnswer): boolean {

@@ -27,7 +27,8 @@ export async function drive<Asked, Answer>(
   const client = async (name: number) => {
     for (let left = operations; left > 0; left--) {
       const chosen = workload.choose(name);
-      await act(name, chosen, workload.mayLeave?.(chosen.asked) ?? true);
+      const mayLeave = workload.mayLeave?.(chosen.asked) ?? true;
+      await act(name, chosen, mayLeave && history.mayLeave(chosen.key));
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, name) => client(name)));

@@ -4,12 +4,18 @@ export interface Operation<Asked, Answer> {
   /** The object that it concerns; null for all of them. */
   readonly key: string | null;
   readonly asked: Asked;
-  /** Null if none came: then it may have happened at any time since it was invoked, or never. */
+  /** Null if none came. */
   readonly answer: Answer | null;
   readonly invoked: number;
-  /** Infinity if no answer came. */
+  /** Infinity if it may have happened at any time since it was invoked, or never. */
   readonly returned: number;
 }
+
+/**
+ * The most unanswered operations on one object. The checker tries to place each of them between any
+ * two later operations, or nowhere, so each multiplies the time of its search.
+ */
+const UNANSWERED_MAX = 5;
 
 /**
  * Everything that the clients of a run did. Times are ticks of one counter in the observing
@@ -17,6 +23,7 @@ export interface Operation<Asked, Answer> {
  */
 export class History<Asked, Answer> {
   readonly #operations: Operation<Asked, Answer>[] = [];
+  readonly #unanswered = new Map<string | null, number>();
   #ticks = 0;
 
   get operations(): readonly Operation<Asked, Answer>[] {
@@ -27,8 +34,14 @@ export class History<Asked, Answer> {
   invoke(client: number, key: string | null, asked: Asked): (answer: Answer | null) => void {
     const invoked = this.#ticks++;
     return (answer) => {
+      if (answer === null) this.#unanswered.set(key, (this.#unanswered.get(key) ?? 0) + 1);
       const returned = answer === null ? Number.POSITIVE_INFINITY : this.#ticks++;
       this.#operations.push({ client, key, asked, answer, invoked, returned });
     };
+  }
+
+  /** Whether a client may leave before this object's answer comes, so that the check can decide. */
+  mayLeave(key: string | null): boolean {
+    return (this.#unanswered.get(key) ?? 0) < UNANSWERED_MAX;
   }
 }

@@ -40,6 +40,11 @@ export function linearize<State, Asked, Answer>(
   return new Search(model, operations, statesMax).run();
 }
 
+/** Whether an operation has surely happened. Otherwise the search may leave it out. */
+function isCertain({ returned }: Operation<unknown, unknown>): boolean {
+  return returned !== Number.POSITIVE_INFINITY;
+}
+
 /** An operation, and whether the order in progress contains it. */
 interface Slot<Asked, Answer> {
   /** Its index in its list. */
@@ -65,16 +70,16 @@ class Search<State, Asked, Answer> {
   readonly #model: Model<State, Asked, Answer>;
   readonly #statesMax: number;
   /** Ordered by the time they were invoked. */
-  readonly #answered: readonly Slot<Asked, Answer>[];
-  readonly #unanswered: readonly Slot<Asked, Answer>[];
-  /** Visited states, each with the sets of unanswered operations that were placed. */
+  readonly #certain: readonly Slot<Asked, Answer>[];
+  readonly #uncertain: readonly Slot<Asked, Answer>[];
+  /** Visited states, each with the sets of uncertain operations that were placed. */
   readonly #seen = new Map<string, bigint[]>();
   #statesSeen = 0;
   /** One bit for each. */
-  #placedUnanswered = 0n;
-  /** All answered operations before this one are placed. */
+  #placedUncertain = 0n;
+  /** All certain operations before this one are placed. */
   #first = 0;
-  #placedAnswered = 0;
+  #placedCertain = 0;
   #dead: DeadEnd<State, Asked, Answer>;
 
   constructor(
@@ -85,14 +90,14 @@ class Search<State, Asked, Answer> {
     this.#model = model;
     this.#statesMax = statesMax;
     const sorted = operations.toSorted((a, b) => a.invoked - b.invoked);
-    this.#answered = slotsOf(sorted.filter(({ answer }) => answer !== null));
-    this.#unanswered = slotsOf(sorted.filter(({ answer }) => answer === null));
+    this.#certain = slotsOf(sorted.filter(isCertain));
+    this.#uncertain = slotsOf(sorted.filter((one) => !isCertain(one)));
     this.#dead = { explained: -1, state: model.initial, next: [] };
   }
 
   run(): Verdict<State, Asked, Answer> {
     const frames = [this.#enter(this.#model.initial, null)];
-    while (this.#placedAnswered < this.#answered.length) {
+    while (this.#placedCertain < this.#certain.length) {
       if (this.#statesSeen > this.#statesMax) {
         return { kind: "undecided", statesSeen: this.#statesSeen };
       }
@@ -121,10 +126,10 @@ class Search<State, Asked, Answer> {
 
   /**
    * Whether everything from here was tried before: from the same state, with no more of the
-   * unanswered operations placed.
+   * uncertain operations placed.
    */
   #wasTried(state: State): boolean {
-    const placed = this.#placedUnanswered;
+    const placed = this.#placedUncertain;
     const key = this.#identify(state);
     const before = this.#seen.get(key) ?? [];
     if (before.some((other) => (other & placed) === other)) return true;
@@ -141,7 +146,7 @@ class Search<State, Asked, Answer> {
     const placed: Slot<Asked, Answer>[] = [];
     for (let isMore = true; isMore; ) {
       isMore = false;
-      for (const slot of this.#possible(this.#answered, this.#first)) {
+      for (const slot of this.#possible(this.#certain, this.#first)) {
         if (this.#steps(state, slot)[0] !== state) continue;
         this.#place(slot);
         placed.push(slot);
@@ -151,12 +156,12 @@ class Search<State, Asked, Answer> {
     return placed;
   }
 
-  /** Tries operations in the order of their answers, unanswered ones last. */
+  /** Tries operations in the order of their answers, uncertain ones last. */
   #choices(state: State): Choice<State, Asked, Answer>[] {
-    const possible = this.#possible(this.#answered, this.#first);
+    const possible = this.#possible(this.#certain, this.#first);
     possible.sort((a, b) => a.operation.returned - b.operation.returned);
-    const unanswered = this.#possible(this.#unanswered, 0);
-    return [...possible, ...unanswered].flatMap((slot) => {
+    const uncertain = this.#possible(this.#uncertain, 0);
+    return [...possible, ...uncertain].flatMap((slot) => {
       const changed = this.#steps(state, slot).filter((next) => next !== state);
       return changed.map((next) => ({ slot, state: next }));
     });
@@ -176,8 +181,8 @@ class Search<State, Asked, Answer> {
 
   #firstReturn(): number {
     let until = Number.POSITIVE_INFINITY;
-    for (let at = this.#first; at < this.#answered.length; at++) {
-      const { operation, isPlaced } = this.#answered[at] as Slot<Asked, Answer>;
+    for (let at = this.#first; at < this.#certain.length; at++) {
+      const { operation, isPlaced } = this.#certain[at] as Slot<Asked, Answer>;
       if (operation.invoked > until) break;
       if (!isPlaced) until = Math.min(until, operation.returned);
     }
@@ -190,29 +195,29 @@ class Search<State, Asked, Answer> {
 
   #place(slot: Slot<Asked, Answer>): void {
     slot.isPlaced = true;
-    if (slot.operation.answer === null) {
-      this.#placedUnanswered |= 1n << BigInt(slot.at);
+    if (!isCertain(slot.operation)) {
+      this.#placedUncertain |= 1n << BigInt(slot.at);
       return;
     }
-    this.#placedAnswered++;
-    while (this.#answered[this.#first]?.isPlaced) this.#first++;
+    this.#placedCertain++;
+    while (this.#certain[this.#first]?.isPlaced) this.#first++;
   }
 
   #take(slot: Slot<Asked, Answer>): void {
     slot.isPlaced = false;
-    if (slot.operation.answer === null) {
-      this.#placedUnanswered &= ~(1n << BigInt(slot.at));
+    if (!isCertain(slot.operation)) {
+      this.#placedUncertain &= ~(1n << BigInt(slot.at));
       return;
     }
-    this.#placedAnswered--;
+    this.#placedCertain--;
     this.#first = Math.min(this.#first, slot.at);
   }
 
   #identify(state: State): string {
     let placed = `${this.#first}`;
     const until = this.#firstReturn();
-    for (let at = this.#first; at < this.#answered.length; at++) {
-      const { operation, isPlaced } = this.#answered[at] as Slot<Asked, Answer>;
+    for (let at = this.#first; at < this.#certain.length; at++) {
+      const { operation, isPlaced } = this.#certain[at] as Slot<Asked, Answer>;
       if (operation.invoked > until) break;
       if (isPlaced) placed += `,${at}`;
     }
@@ -220,9 +225,9 @@ class Search<State, Asked, Answer> {
   }
 
   #note(state: State): void {
-    if (this.#placedAnswered <= this.#dead.explained) return;
-    const next = this.#possible(this.#answered, this.#first).map(({ operation }) => operation);
-    this.#dead = { explained: this.#placedAnswered, state, next };
+    if (this.#placedCertain <= this.#dead.explained) return;
+    const next = this.#possible(this.#certain, this.#first).map(({ operation }) => operation);
+    this.#dead = { explained: this.#placedCertain, state, next };
   }
 }
 

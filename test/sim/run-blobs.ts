@@ -114,7 +114,7 @@ class Run {
       return EMPTY_ANSWER;
     }
     const manner = this.#random.weighted(MANNERS);
-    if (manner === "leaves") {
+    if (manner === "leaves" && this.history.mayLeave(key)) {
       await this.#http.leave(key, asked);
       return null;
     }

@@ -84,7 +84,8 @@ class Run<Asked extends { readonly operation: string }, Answer> {
     const { key, asked } = chosen;
     const { server, workload } = this.#scene;
     const returned = this.history.invoke(client, key, asked);
-    const mayLeave = key !== null && (workload.mayLeave?.(asked) ?? true);
+    const mayLeave =
+      key !== null && (workload.mayLeave?.(asked) ?? true) && this.history.mayLeave(key);
     const fate = mayLeave ? this.#random.weighted(FATES) : "answered";
     if (fate === "lost" || fate === "late") {
       returned(null);
