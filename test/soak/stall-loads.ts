@@ -136,7 +136,14 @@ export const LOADS: readonly Load[] = [
     run: lists("blob", "/blobs/pages", { comp: "pagelist" }),
   },
   { name: "batch of 256 blobs", run: batches },
-  { name: "sweep of 50,000 blocks and 5,000 blobs", run: sweep },
+  {
+    name: "sweep of 50,000 blocks and 5,000 blobs",
+    prepare: async (server) => {
+      await makeBlobs(server);
+      await makeBlocks(server);
+    },
+    run: sweep,
+  },
 ];
 
 function anyOf(count: number, term: (at: number) => string): string {
@@ -381,7 +388,10 @@ async function batches(server: StalledServer): Promise<void> {
   await client.getBlobBatchClient().setBlobsAccessTier(urls, CREDENTIAL, "Cool");
 }
 
-/** Deletes data, which the server then sweeps in the background. */
+/** The server sweeps every 10 s. */
+const SWEPT_MS = 15_000;
+
+/** Deletes data, and waits while the server sweeps it in the background. */
 async function sweep(server: StalledServer): Promise<void> {
   const port = server.ports.blob;
   for (const path of ["/blocks/blob", "/blobs/0"]) {
@@ -393,4 +403,5 @@ async function sweep(server: StalledServer): Promise<void> {
     1,
     true,
   );
+  await new Promise((resolve) => setTimeout(resolve, SWEPT_MS)); // tidy-allow sleep: nothing tells when the server has swept
 }

@@ -166,7 +166,7 @@ export class EmbeddedStore implements Store {
     try {
       await undefined;
       for (;;) {
-        while (this.#makingRoom !== null) await this.#makingRoom.catch(() => {});
+        while (this.#makingRoom !== null || this.#gathering.isFull) await this.#whenAdmitted();
         if (this.#failed) throw this.#refusal;
         tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
         const ran = this.#run(body, tx);
@@ -196,6 +196,14 @@ export class EmbeddedStore implements Store {
     } finally {
       this.#end();
     }
+  }
+
+  /** Waits for room in the WAL or in a group; the caller then looks again. */
+  async #whenAdmitted(): Promise<void> {
+    if (this.#failed) throw this.#refusal;
+    if (this.#makingRoom !== null) return this.#makingRoom.catch(() => {});
+    this.#want();
+    return this.#gathering.whenClosed();
   }
 
   beforeCheckpoint(prepare: () => Promise<void>): void {
@@ -316,6 +324,7 @@ export class EmbeddedStore implements Store {
     const group = this.#gathering;
     this.#writing = group;
     this.#gathering = new Group(group.number + 1);
+    group.close();
     try {
       const milestone = { group: group.number, lastStamp: this.#lastStamp };
       const appended = this.#wal.append(group.number, this.#lastStamp, group.cells, group.bytes);
@@ -442,6 +451,7 @@ export class EmbeddedStore implements Store {
     this.#refusal = new StoreError("broken", `the store has stopped: ${error.message}`);
     this.#writing?.fail(error);
     this.#gathering.fail(this.#refusal);
+    this.#gathering.close();
     this.#failStop(error);
   }
 }

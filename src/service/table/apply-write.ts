@@ -1,5 +1,6 @@
+import type { Bytes } from "../../base/bytes.ts";
 import { formatProperties, type Property, readProperties } from "../../base/edm.ts";
-import { Fault, refuse } from "../../base/fault.ts";
+import { Fault, type FaultCode, refuse } from "../../base/fault.ts";
 import { judgeByAccess, judgeByKeyRange } from "../../rules/access.ts";
 import { type IfMatch, judgeByEtag } from "../../rules/entity-etag.ts";
 import { judgeEntityKeys, judgeProperties } from "../../rules/entity-limits.ts";
@@ -27,31 +28,60 @@ export type EntityWrite = { readonly place: EntityPlace } & (
 /** The entity after a write; null if it was deleted. */
 export type EntityWritten = StoredEntity | null;
 
+/** A write with the results of all work that needs no stored entity. */
+export interface PreparedWrite {
+  readonly write: EntityWrite;
+  /** The verdict on the keys and properties of the request. */
+  readonly verdict: FaultCode | null;
+  /** The properties of the request as they are stored. */
+  readonly properties: StoredProperties;
+}
+
+interface StoredProperties {
+  readonly text: string;
+  /** The text in UTF-8. */
+  readonly bytes: Bytes;
+}
+
+const NO_PROPERTIES = storedAs([]);
+
+/** Works out, before the transaction, what would hold up all other requests inside of it. */
+export function prepareWrite(write: EntityWrite): PreparedWrite {
+  if (!("properties" in write)) return { write, verdict: null, properties: NO_PROPERTIES };
+  const { partition, row } = write.place;
+  const verdict =
+    judgeEntityKeys(partition, row) ?? judgeProperties(partition, row, write.properties);
+  return { write, verdict, properties: storedAs(verdict === null ? write.properties : []) };
+}
+
+function storedAs(properties: readonly Property[]): StoredProperties {
+  const text = formatProperties(properties);
+  return { text, bytes: Buffer.from(text) };
+}
+
 /** The order of these lines is the order of the answers a client can see. */
 export function applyWrite(
   tx: Transaction,
   asked: EntitiesAsked,
   table: Table,
-  write: EntityWrite,
+  prepared: PreparedWrite,
 ): EntityWritten {
+  const { write, verdict } = prepared;
   const { place } = write;
   const { partition, row } = place;
   refuse(judgeByAccess(asked.access, TABLE_NEEDS[write.kind], guardOf(table), tx.now()));
   refuse(judgeByKeyRange(asked.keyRange, asked.at.table, partition, row));
-  if ("properties" in write) {
-    refuse(judgeEntityKeys(partition, row));
-    refuse(judgeProperties(partition, row, write.properties));
-  }
+  refuse(verdict);
   const old = readEntity(tx, table, place);
   requireOldEntity(write, old);
   if (write.kind === "deleteEntity") {
     deleteEntity(tx, table, place);
     return null;
   }
-  const properties = nextProperties(write, old);
-  const written = { stamp: tx.stamp(), properties };
-  writeEntity(tx, table, place, written);
-  return written;
+  const { text, bytes } = isMerge(write) && old !== null ? merged(write, old) : prepared.properties;
+  const stamp = tx.stamp();
+  writeEntity(tx, table, place, { stamp, properties: bytes });
+  return { stamp, properties: text };
 }
 
 function requireOldEntity(write: EntityWrite, old: StoredEntity | null): void {
@@ -61,15 +91,16 @@ function requireOldEntity(write: EntityWrite, old: StoredEntity | null): void {
   refuse(judgeByEtag(old.stamp, write.ifMatch));
 }
 
-function nextProperties(
-  { kind, place, properties }: Exclude<EntityWrite, { kind: "deleteEntity" }>,
-  old: StoredEntity | null,
-): string {
-  const isMerge = kind === "mergeEntity" || kind === "insertOrMergeEntity";
-  if (!isMerge || old === null) return formatProperties(properties);
-  const merged = new Map(readProperties(old.properties).map((one) => [one.name, one]));
-  for (const property of properties) merged.set(property.name, property);
-  const all = [...merged.values()];
+type Merge = Extract<EntityWrite, { readonly properties: readonly Property[] }>;
+
+function isMerge(write: EntityWrite): write is Merge {
+  return write.kind === "mergeEntity" || write.kind === "insertOrMergeEntity";
+}
+
+function merged({ place, properties }: Merge, old: StoredEntity): StoredProperties {
+  const byName = new Map(readProperties(old.properties).map((one) => [one.name, one]));
+  for (const property of properties) byName.set(property.name, property);
+  const all = [...byName.values()];
   refuse(judgeProperties(place.partition, place.row, all));
-  return formatProperties(all);
+  return storedAs(all);
 }

@@ -1,5 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
+import { bytes, format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KEY_BYTES_MAX, KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { TABLE_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
@@ -25,12 +25,17 @@ const entityShape = {
   properties: text,
 };
 
+/** Has the same format: the writer passes the text in UTF-8. */
+const writtenEntityShape = { stamp: u64, properties: bytes };
+
 export type Table = Readonly<RecordOf<typeof tableShape>>;
 export type StoredEntity = Readonly<RecordOf<typeof entityShape>>;
+export type WrittenEntity = Readonly<RecordOf<typeof writtenEntityShape>>;
 
 const tableFormat = format(1, tableShape);
 const doomedTableFormat = format(1, doomedTableShape);
 const entityFormat = format(1, entityShape);
+const writtenEntityFormat = format(1, writtenEntityShape);
 
 export function tableKey({ account, table }: TableAddress): Bytes {
   return key(SPACE.table, account, table.toLowerCase());
@@ -96,9 +101,9 @@ export function writeEntity(
   tx: Transaction,
   table: Table,
   place: EntityPlace,
-  value: StoredEntity,
+  value: WrittenEntity,
 ): void {
-  tx.set(entityKey(table, place), entityFormat.encode(value));
+  tx.set(entityKey(table, place), writtenEntityFormat.encode(value));
 }
 
 export function deleteEntity(tx: Transaction, table: Table, place: EntityPlace): void {

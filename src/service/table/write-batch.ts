@@ -1,10 +1,16 @@
-import { fairQueue } from "../../base/fair-queue.ts";
+import { fairQueue, PacedBytes } from "../../base/fair-queue.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { BATCH_OPERATIONS_MAX } from "../../base/limits.ts";
 import { judgeInBatch } from "../../rules/entity-batch.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import { admitToTable } from "./admit.ts";
-import { applyWrite, type EntityWrite, type EntityWritten } from "./apply-write.ts";
+import {
+  applyWrite,
+  type EntityWrite,
+  type EntityWritten,
+  type PreparedWrite,
+  prepareWrite,
+} from "./apply-write.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
 
 /** Several writes to entities of one partition: all of them happen, or none. */
@@ -25,6 +31,7 @@ export async function writeBatch(
   if (first === undefined || asked.writes.length > BATCH_OPERATIONS_MAX) {
     throw new Fault("InvalidInput");
   }
+  const prepared = await prepareWrites(asked.writes);
   let index = 0;
   await fairQueue.next();
   try {
@@ -32,11 +39,12 @@ export async function writeBatch(
       index = 0;
       const table = admitToTable(tx, asked, TABLE_NEEDS[first.kind]);
       const rows = new Set<string>();
-      return asked.writes.map((write, at) => {
+      return prepared.map((one, at) => {
         index = at;
-        refuse(judgeInBatch(write.place, first.place, rows));
-        rows.add(write.place.row);
-        return applyWrite(tx, asked, table, write);
+        const { place } = one.write;
+        refuse(judgeInBatch(place, first.place, rows));
+        rows.add(place.row);
+        return applyWrite(tx, asked, table, one);
       });
     });
     return { kind: "written", results };
@@ -44,4 +52,17 @@ export async function writeBatch(
     if (error instanceof Fault) return { kind: "refused", index, fault: error };
     throw error;
   }
+}
+
+/** Prepares the writes in slices: together they may be 4 MiB. */
+async function prepareWrites(writes: readonly EntityWrite[]): Promise<PreparedWrite[]> {
+  const all: PreparedWrite[] = [];
+  const paced = new PacedBytes();
+  for (const write of writes) {
+    const prepared = prepareWrite(write);
+    all.push(prepared);
+    const wait = paced.next(prepared.properties.bytes.length);
+    if (wait !== undefined) await wait;
+  }
+  return all;
 }
