@@ -4,9 +4,14 @@ export type Instant = number;
 /** A source of time. It is an argument everywhere, so that tests can set it. */
 export interface Clock {
   now(): Instant;
+  /** Milliseconds since any start, with fractions. Never goes back: for durations. */
+  elapsedMs(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsedMs: () => performance.now(),
+};
 
 /** A test clock that stands still until it is advanced. */
 export class ManualClock implements Clock {
@@ -17,6 +22,10 @@ export class ManualClock implements Clock {
   }
 
   now(): Instant {
+    return this.#nowMs;
+  }
+
+  elapsedMs(): number {
     return this.#nowMs;
   }
 

@@ -4,17 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ManualClock } from "../base/clock.ts";
-import type { Access } from "../front/rest/http/log.ts";
+import type { RestOutcome } from "../front/outcome.ts";
 import { StoreError } from "../store/store.ts";
 import { openLog } from "./log.ts";
 import { StartError } from "./start-error.ts";
 
 const CLOCK = new ManualClock(Date.UTC(2024, 0, 2, 3, 4, 5));
-const ACCESS: Access = {
+const OUTCOME: RestOutcome = {
   atMs: CLOCK.now(),
   tookMs: 1.26,
   service: "blob",
+  operation: "PutBlob",
+  account: "a",
+  container: "c",
+  auth: "sharedKey",
+  code: null,
   requestId: "0f-1",
+  clientRequestId: null,
+  batchId: null,
   remoteAddress: "127.0.0.1",
   method: "PUT",
   target: "/a/c/b",
@@ -23,7 +30,8 @@ const ACCESS: Access = {
   responseBytes: 0,
   aborted: false,
 };
-const LINE = '2024-01-02T03:04:05.000Z blob 127.0.0.1 "PUT /a/c/b" 201 5 0 1.3ms 0f-1';
+const LINE =
+  '2024-01-02T03:04:05.000Z blob 127.0.0.1 "PUT /a/c/b" 201 5 0 1.3ms 0f-1 PutBlob a sharedKey -';
 
 class Lines {
   readonly outLines: string[] = [];
@@ -38,7 +46,7 @@ test("log lines are appended to the given files", async (t) => {
   const files = { logFile: join(folder, "access"), debugFile: join(folder, "debug") };
   for (let run = 0; run < 2; run++) {
     const log = await openLog(files, new Lines(), CLOCK);
-    log.access?.(ACCESS);
+    log.onOutcome?.(OUTCOME);
     log.debug?.("GET /");
     await log.close();
   }
@@ -50,11 +58,11 @@ test("log lines are appended to the given files", async (t) => {
 test("a dash is standard output, and no other log is written", async () => {
   const lines = new Lines();
   const log = await openLog({ logFile: "-", debugFile: null }, lines, CLOCK);
-  log.access?.({ ...ACCESS, aborted: true });
+  log.onOutcome?.({ ...OUTCOME, aborted: true });
   assert.deepEqual(lines.outLines, [LINE.replace("1.3ms", "1.3ms aborted")]);
   assert.equal(log.debug, undefined);
   const none = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
-  assert.equal(none.access, undefined);
+  assert.equal(none.onOutcome, undefined);
 });
 
 test("failures go to standard error: the engine's message, or a bug with its stack", async () => {

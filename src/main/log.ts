@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import type { Access, Asked, HttpLog } from "../front/rest/http/log.ts";
+import type { OnOutcome } from "../front/outcome.ts";
+import type { Asked, HttpLog } from "../front/rest/http/log.ts";
 import { isFullError, StoreError } from "../store/store.ts";
+import { accessLine } from "./access-line.ts";
 import { StartError } from "./start-error.ts";
 
 /** The least time between two lines about a full disk, on which every write fails. */
@@ -21,6 +23,8 @@ export interface LogFiles {
 }
 
 export interface Log extends HttpLog {
+  /** Writes the access log; undefined if there is none. */
+  readonly onOutcome?: OnOutcome;
   /** An error outside of any request. */
   warn(what: string, error: unknown): void;
   /** A line for the operator. */
@@ -54,21 +58,12 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
     },
     tell: (line) => terminal.err(`${now()} ${line}.`),
     warn: (what, error) => terminal.err(`${now()} ${what}: ${describe(error)}`),
-    ...(access ? { access: (one) => access(accessLine(one)) } : {}),
+    ...(access ? { onOutcome: (one) => access(accessLine(one)) } : {}),
     ...(debug ? { debug: (text) => debug(`${now()} ${text}`) } : {}),
     close: async () => {
       for (const file of opened) await file.close();
     },
   };
-}
-
-/** Formats an access: time, service, client, request, status, bytes in and out, duration, id. */
-export function accessLine(access: Access): string {
-  const { service, remoteAddress, method, target, status, requestId } = access;
-  const time = new Date(access.atMs).toISOString();
-  const bytes = `${access.requestBytes} ${access.responseBytes}`;
-  const took = `${access.tookMs.toFixed(1)}ms${access.aborted ? " aborted" : ""}`;
-  return `${time} ${service} ${remoteAddress} "${method} ${target}" ${status} ${bytes} ${took} ${requestId}`;
 }
 
 /** Formats the request without its query, which may contain a signature. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { outcomesTo } from "../front/outcome.ts";
 import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
@@ -121,10 +122,15 @@ async function open(
     readMemory: restReadMemory(),
   };
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
+  const onOutcome = outcomesTo(log.onOutcome);
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
     if (!services.includes(name)) continue;
-    const listener = await listen(name, service, settings, around, log, { ...load, ...health });
+    const listener = await listen(name, service, settings, around, log, {
+      ...load,
+      ...health,
+      onOutcome,
+    });
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
@@ -202,13 +208,18 @@ function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: num
   return new Scrub({ store, contents, schedule, mibPerSecond, tell: log.tell, onError });
 }
 
+type SharedOptions = Pick<
+  ListenerOptions,
+  "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull" | "onOutcome"
+>;
+
 async function listen(
   name: ServiceName,
   service: RestService,
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  shared: Pick<ListenerOptions, "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull">,
+  shared: SharedOptions,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {

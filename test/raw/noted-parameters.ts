@@ -43,9 +43,10 @@ function notingRequest(request: RestRequest, noted: Noted): RestRequest {
     form: (name) => request.query.form(note(noted.query, name)),
     entries: request.query.entries,
   };
-  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs } = request;
+  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs, facts } =
+    request;
   return {
-    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs },
+    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs, facts },
     headers,
     query,
   };

@@ -33,6 +33,7 @@ import {
 } from "../../src/service/blob/context.ts";
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import { RerunningStore } from "../../src/store/rerunning-store.fixture.ts";
+import { OutcomeList } from "./outcome-list.ts";
 
 /** One service for one test, with a manual clock. */
 export interface TestService {
@@ -43,6 +44,7 @@ export interface TestService {
   /** The clock of leases, lists and queues. Request dates are compared with the system's clock. */
   readonly clock: ManualClock;
   readonly context: TestContext;
+  readonly outcomes: OutcomeList;
   /** Internal errors; a test that causes failures empties it. */
   readonly failures: unknown[];
   close(): Promise<void>;
@@ -144,6 +146,7 @@ export async function startService(
 ): Promise<TestService> {
   const clock = new ManualClock(Date.now());
   const failures: unknown[] = [];
+  const outcomes = new OutcomeList();
   const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
   const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
   const place = { location: folder, memoryBytesMax: null };
@@ -165,6 +168,7 @@ export async function startService(
     clock: options.requestClock ?? systemClock,
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
+    onOutcome: outcomes.add,
     budget: new SendBudget(),
     slices: new SliceQuota(),
     work: new WaitingWork(),
@@ -179,6 +183,7 @@ export async function startService(
     key: KEY,
     clock,
     context,
+    outcomes,
     failures,
     async close() {
       await listener.drain();

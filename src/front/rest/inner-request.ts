@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { wholeBody } from "../../base/bytes.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
+import { RequestFacts } from "./http/request-facts.ts";
 import { brokenBatch, CRLF, type Part, readPart } from "./multipart.ts";
 
 /** A request inside a batch, and its Content-ID. */
@@ -48,6 +49,7 @@ export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
         raw: [...headers].flat(),
       },
       body: wholeBody(Buffer.from(body, "utf8")),
+      facts: new RequestFacts(),
     },
   };
 }

@@ -4,6 +4,7 @@ import { NO_BYTES, wholeBody } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
+import { RequestFacts } from "./http/request-facts.ts";
 import { renderDfsError, renderTableError, renderXmlError } from "./render-error.ts";
 import { parseXml } from "./xml/parse-xml.ts";
 
@@ -20,6 +21,7 @@ function asked(method: string): RestRequest {
     secure: false,
     remoteAddress: "127.0.0.1",
     receivedMs: Date.UTC(2024, 0, 1, 12, 30, 0, 250),
+    facts: new RequestFacts(),
   };
 }
 

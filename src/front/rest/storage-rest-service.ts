@@ -86,9 +86,12 @@ export interface StorageProtocol<Route extends RouteOf<string>> {
   renderError(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
 }
 
+/** The operation of an OPTIONS request, with which a browser asks what a page may send. */
+const PREFLIGHT = "preflight";
+
 /** A service behind a listener: routes and authenticates a request, then handles it. */
 export class StorageRestService<Route extends RouteOf<string>> implements RestService {
-  readonly name: string;
+  readonly name: ServiceAddress["service"];
   readonly #protocol: StorageProtocol<Route>;
   readonly #context: AccountContext;
   readonly #accounts: Accounts;
@@ -170,6 +173,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
     const { account } = address;
+    request.facts.account = account === null ? null : account.name;
     if (account === null || namesVersion(request)) return this.#answerInVersion(request, address);
     const taken = this.#takeDefaultVersion(request, account);
     return taken.then(() => this.#answerInVersion(request, address));
@@ -179,7 +183,10 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
     requireKnownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
-    const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
+    const resource = this.#protocol.resourceOf(route);
+    request.facts.operation = route.operation;
+    request.facts.container = resource.container === "" ? null : resource.container;
+    const found = authenticate(request, address, resource, this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
     return found.then((known) => this.#answerKnown(request, address, route, known));
   }
@@ -243,6 +250,8 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   }
 
   async #preflight(request: RestRequest, account: Account | null): Promise<RestResponse> {
+    request.facts.operation = PREFLIGHT;
+    request.facts.account = account === null ? null : account.name;
     const cors = account === null ? [] : (await this.#properties(account.name)).cors;
     return { status: 200, headers: preflight(cors, request.headers), body: null };
   }

@@ -4,6 +4,7 @@ import type { Body } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
+import { RequestFacts } from "./http/request-facts.ts";
 import { incomingBody } from "./stored-body.ts";
 
 /** A request whose body must not be read: it is refused by its headers alone. */
@@ -24,6 +25,7 @@ function sent(headers: Record<string, string>, bodyBytes: number): RestRequest {
     secure: false,
     remoteAddress: "127.0.0.1",
     receivedMs: 0,
+    facts: new RequestFacts(),
   };
 }
 

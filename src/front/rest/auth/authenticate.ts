@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import { type Access, type KeyRange, OWNER } from "../../../rules/access.ts";
-import type { RestRequest } from "../http/exchange.ts";
+import type { AuthKind } from "../../outcome.ts";
+import type { Query, RestRequest } from "../http/exchange.ts";
 import { verifyAccountSas } from "./account-sas.ts";
 import type { Address, KnownAddress } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
@@ -59,16 +60,59 @@ export function authenticate(
   options: AuthOptions,
 ): Authenticated | Promise<Authenticated> {
   requireKnownAccount(request, address, resource.service, options);
-  const authorization = request.headers.get("authorization");
-  if (authorization !== undefined) {
-    return byHeader(authorization, request, address, resource, options);
+  const kind = authKindOf(request);
+  request.facts.auth = kind;
+  switch (kind) {
+    case "sharedKey":
+    case "sharedKeyLite":
+      verifySharedKey(request, address, resource.service, sharedKeyOf(request, kind));
+      return withSas(request, address, resource, null) ?? SIGNED;
+    case "bearer":
+      return byBearer(request, address, resource, options);
+    case "other":
+      throw new Fault("InvalidAuthenticationInfo", {
+        AuthenticationErrorDetail:
+          "The Authorization header must be 'SharedKey account:signature', " +
+          "'SharedKeyLite account:signature' or 'Bearer token'.",
+      });
   }
   const found =
-    request.query.get("sig") === undefined
+    kind === "anonymous"
       ? byAnonymous(request, resource.service)
       : bySas(request, address, resource, null);
   requireReadOnSecondary(request, address);
   return { ...NO_LIMITS, ...found };
+}
+
+type SasKind = "accountSas" | "serviceSas" | "userDelegationSas";
+type RestAuthKind = Exclude<AuthKind, "none" | "ntlm">;
+
+const HEADER_KINDS: ReadonlyMap<string, RestAuthKind> = new Map([
+  ["sharedkey", "sharedKey"],
+  ["sharedkeylite", "sharedKeyLite"],
+  ["bearer", "bearer"],
+]);
+
+/** The kind of credentials in a request. An Authorization header counts before a SAS. */
+function authKindOf({ headers, query }: RestRequest): RestAuthKind {
+  const authorization = headers.get("authorization");
+  if (authorization !== undefined) {
+    const scheme = authorization.slice(0, Math.max(authorization.indexOf(" "), 0));
+    return HEADER_KINDS.get(scheme.toLowerCase()) ?? "other";
+  }
+  return query.get("sig") === undefined ? "anonymous" : sasKindOf(query);
+}
+
+function sasKindOf(query: Query): SasKind {
+  if (query.get("skoid") !== undefined) return "userDelegationSas";
+  const isForAccount = query.get("ss") !== undefined || query.get("srt") !== undefined;
+  return isForAccount ? "accountSas" : "serviceSas";
+}
+
+/** What follows the scheme in the Authorization header. */
+function credentialsOf({ headers }: RestRequest): string {
+  const authorization = headers.get("authorization") ?? "";
+  return authorization.slice(authorization.indexOf(" ") + 1);
 }
 
 type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
@@ -76,33 +120,6 @@ type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
 const NO_LIMITS = { overrides: [], keyRange: null, encryptionScope: null, identity: null };
 /** Shared by all requests signed with a key, as most are. */
 const SIGNED: Authenticated = { ...NO_LIMITS, access: OWNER };
-
-function byHeader(
-  authorization: string,
-  request: RestRequest,
-  address: KnownAddress,
-  resource: Resource,
-  options: AuthOptions,
-): Authenticated | Promise<Authenticated> {
-  const space = authorization.indexOf(" ");
-  const credentials = authorization.slice(space + 1);
-  switch (authorization.slice(0, Math.max(space, 0)).toLowerCase()) {
-    case "sharedkey":
-    case "sharedkeylite": {
-      const given = sharedKeyOf(space === "SharedKeyLite".length, credentials);
-      verifySharedKey(request, address, resource.service, given);
-      return withSas(request, address, resource, null) ?? SIGNED;
-    }
-    case "bearer":
-      return byBearer(credentials, request, address, resource, options);
-    default:
-      throw new Fault("InvalidAuthenticationInfo", {
-        AuthenticationErrorDetail:
-          "The Authorization header must be 'SharedKey account:signature', " +
-          "'SharedKeyLite account:signature' or 'Bearer token'.",
-      });
-  }
-}
 
 /**
  * Returns what a SAS next to a valid header leaves of the owner's rights; null if there is none.
@@ -119,7 +136,8 @@ function withSas(
   return grant === null ? null : { ...NO_LIMITS, ...grant };
 }
 
-function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
+function sharedKeyOf(request: RestRequest, kind: "sharedKey" | "sharedKeyLite"): SharedKey {
+  const credentials = credentialsOf(request);
   const colon = credentials.indexOf(":");
   const accountName = credentials.slice(0, Math.max(colon, 0)).trim();
   const signature = credentials.slice(colon + 1).trim();
@@ -128,11 +146,10 @@ function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
       AuthenticationErrorDetail: "The Authorization header must end in 'account:signature'.",
     });
   }
-  return { lite, accountName, signature };
+  return { lite: kind === "sharedKeyLite", accountName, signature };
 }
 
 async function byBearer(
-  token: string,
   request: RestRequest,
   address: KnownAddress,
   resource: Resource,
@@ -153,7 +170,8 @@ async function byBearer(
   const { accountName, account } = address;
   const { service } = resource;
   const use = { service, accountName, domains: account.domains };
-  const identity = await verifyBearer(token.trim(), options.oauth, use, request.receivedMs);
+  const token = credentialsOf(request).trim();
+  const identity = await verifyBearer(token, options.oauth, use, request.receivedMs);
   const narrowed = withSas(request, address, resource, identity);
   if (narrowed !== null) return narrowed;
   if (resource.needsIntent && request.headers.get("x-ms-file-request-intent") !== "backup") {
@@ -184,13 +202,14 @@ function bySas(
 ): SasGrant {
   const { query } = request;
   requireNoRepeatedFields(query);
-  if (query.get("skoid") !== undefined) {
-    return verifyUserDelegationSas(request, address, resource, bearer);
+  switch (sasKindOf(query)) {
+    case "userDelegationSas":
+      return verifyUserDelegationSas(request, address, resource, bearer);
+    case "accountSas":
+      return verifyAccountSas(request, address, resource.service);
+    case "serviceSas":
+      return verifyServiceSas(request, address, resource);
   }
-  if (query.get("ss") !== undefined || query.get("srt") !== undefined) {
-    return verifyAccountSas(request, address, resource.service);
-  }
-  return verifyServiceSas(request, address, resource);
 }
 
 /** A request without a version comes from an old client or a browser. */

@@ -5,6 +5,7 @@ import { Fault, type FaultCode } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { protocolVersion } from "../http/protocol-version.ts";
 import { parseQuery } from "../http/query.ts";
+import { RequestFacts } from "../http/request-facts.ts";
 import { type Account, accountsOf } from "./account.ts";
 import { type Address, locate } from "./address.ts";
 import { type Authenticated, authenticate } from "./authenticate.ts";
@@ -52,6 +53,7 @@ export function requestOf(asked: Asked): RestRequest {
     secure: scheme === "https",
     remoteAddress: asked.remoteAddress ?? "10.0.0.5",
     receivedMs: asked.receivedMs ?? NOON,
+    facts: new RequestFacts(),
   };
 }
 

@@ -95,7 +95,9 @@ async function answerParts(call: BlobCall, inner: readonly InnerRequest[]): Prom
 
 async function answerPart(call: BlobCall, { request, contentId }: InnerRequest): Promise<string> {
   const numbered = { ...request, id: nextRequestId() };
-  return renderPart(numbered, contentId, await call.inner.answer(numbered, call.account));
+  const answer = await call.inner.answer(numbered, call.account);
+  call.request.facts.addInner(numbered, answer);
+  return renderPart(numbered, contentId, answer);
 }
 
 function renderPart(

@@ -3,6 +3,7 @@ import { isPercentEncoded } from "../../../base/percent-text.ts";
 import type { FileAsked } from "../../../service/file/context.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
+import { RequestFacts } from "../http/request-facts.ts";
 import { flagOf, invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import type { FileCall } from "./call.ts";
 
@@ -64,6 +65,7 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
     secure: outer.secure,
     remoteAddress: outer.remoteAddress,
     receivedMs: outer.receivedMs,
+    facts: new RequestFacts(),
   };
 }
 

@@ -2,6 +2,8 @@ import type { BufferOwner } from "../../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
+import type { RestServiceName } from "../../outcome.ts";
+import type { RequestFacts } from "./request-facts.ts";
 
 /** A request as handlers see it, whichever listener it came through. */
 export interface RestRequest {
@@ -27,6 +29,8 @@ export interface RestRequest {
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly receivedMs: Instant;
+  /** Filled in by the service, for the outcome. */
+  readonly facts: RequestFacts;
 }
 
 export interface RequestHeaders {
@@ -67,8 +71,7 @@ export interface ResponseStream extends BufferOwner {
 
 /** One service behind a listener. */
 export interface RestService {
-  /** `blob`, `queue`, …: for logs. */
-  readonly name: string;
+  readonly name: RestServiceName;
   /** Answers a request, or throws: a Fault to refuse it, anything else if something is broken. */
   handle(request: RestRequest): Promise<RestResponse>;
   /** Renders a refusal. Errors of other kinds have become a Fault before this call. */

@@ -1,4 +1,5 @@
 import { rfc1123 } from "../../../base/time-text.ts";
+import type { OnOutcome } from "../../outcome.ts";
 import { Pace } from "../../pace.ts";
 import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { RestResponse } from "./exchange.ts";
@@ -8,6 +9,7 @@ import type { ListenerLimits } from "./limits.ts";
 import { redactHeaders, redactTarget } from "./redact.ts";
 import type { RequestHead } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
+import { innerOutcomes, outcomeOf, outcomeOfNoRequest } from "./rest-outcome.ts";
 import type { ListenerOptions } from "./server.ts";
 import type { Wire } from "./wire.ts";
 
@@ -88,44 +90,59 @@ export class Exchanges {
 
   /** Logs the refusal of something that is no request. Returns the head of the answer. */
   noteRefusal({ remoteAddress }: Pick<Wire, "remoteAddress">, status: number): AnswerHead {
-    const { log, service, clock } = this.options;
+    const { service, clock, onOutcome } = this.options;
     const requestId = nextRequestId();
-    const seen = { service: service.name, requestId, remoteAddress, method: "-", target: "-" };
-    const nothing = { tookMs: 0, requestBytes: 0, responseBytes: 0, aborted: false };
-    log.access?.({ atMs: clock.now(), ...seen, status, ...nothing });
+    if (onOutcome !== undefined) {
+      const seen = { atMs: clock.now(), requestId, remoteAddress, status };
+      onOutcome(outcomeOfNoRequest(service.name, seen));
+    }
     const own = `x-ms-request-id: ${requestId}\r\nContent-Length: 0\r\n${CLOSE_LINES}`;
     return { status, lines: this.commonLines() + own };
   }
 
-  /** Logs an answer that was sent, or would have been. */
-  note(
+  /** Whether anybody wants to know what comes of requests. */
+  get isObserved(): boolean {
+    return this.options.onOutcome !== undefined;
+  }
+
+  /** Reports an answer that was sent, or would have been. Called once for each request. */
+  note(request: IncomingRequest, response: RestResponse, sent: SentAnswer): void {
+    const { onOutcome, log } = this.options;
+    if (onOutcome !== undefined) this.#report(onOutcome, request, response, sent);
+    if (log.debug !== undefined) log.debug(this.#debugText(request, response));
+  }
+
+  /** The requests inside a batch come first, as they end before it. */
+  #report(
+    onOutcome: OnOutcome,
     request: IncomingRequest,
-    { status, headers }: RestResponse,
-    responseBytes: number,
-    aborted: boolean,
+    response: RestResponse,
+    { beganMs, responseBytes, aborted }: SentAnswer,
   ): void {
-    const { log, service, clock } = this.options;
-    if (log.access === undefined && log.debug === undefined) return;
-    const { id, method, remoteAddress, receivedMs } = request;
+    const { name } = this.options.service;
+    const tookMs = this.options.clock.elapsedMs() - beganMs;
+    if (request.facts.inner !== null) innerOutcomes(name, request, tookMs).forEach(onOutcome);
+    const requestBytes = request.body.moved;
+    onOutcome(outcomeOf(name, request, response, { tookMs, requestBytes, responseBytes, aborted }));
+  }
+
+  #debugText(request: IncomingRequest, { status, headers }: RestResponse): string {
+    const { id, method } = request;
+    const { name } = this.options.service;
     const target = redactTarget(request.target);
-    log.access?.({
-      atMs: receivedMs,
-      tookMs: clock.now() - receivedMs,
-      service: service.name,
-      requestId: id,
-      remoteAddress,
-      method,
-      target,
-      status,
-      requestBytes: request.body.moved,
-      responseBytes,
-      aborted,
-    });
-    log.debug?.(
-      `${id} ${service.name} ${method} ${target}${redactHeaders(request.headers.raw)}\n` +
-        `${id} ${status}${redactHeaders(headers)}`,
+    return (
+      `${id} ${name} ${method} ${target}${redactHeaders(request.headers.raw)}\n` +
+      `${id} ${status}${redactHeaders(headers)}`
     );
   }
+}
+
+/** What an exchange knows about its answer. */
+interface SentAnswer {
+  /** By the clock of durations. */
+  readonly beganMs: number;
+  readonly responseBytes: number;
+  readonly aborted: boolean;
 }
 
 function keepAliveLines({ keepAliveMs }: ListenerLimits): string {

@@ -2,6 +2,9 @@ import type { RestResponse } from "./exchange.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 
+/** The operation of a health check, for its outcome. */
+export const HEALTH_CHECK = "healthCheck";
+
 const PATH = "/healthz";
 const FOR_WRITES = `${PATH}?for=writes`;
 

@@ -116,7 +116,7 @@ testOnBoth("a client that stops reading is cut", async (t) => {
     await client.until(/\r\n\r\n/);
     client.socket.pause();
     await answered;
-    assert.equal(running.accesses[0]?.aborted, true);
+    assert.equal(running.outcomes[0]?.aborted, true);
     client.socket.resume();
     assert.ok((await client.closed).length < LARGE_BYTES);
   }

@@ -6,7 +6,7 @@ import { type AnswerHead, answerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { faultOfError } from "./fault-of-error.ts";
-import { health, isHealthCheck } from "./health.ts";
+import { HEALTH_CHECK, health, isHealthCheck } from "./health.ts";
 import { IncomingBody } from "./incoming-body.ts";
 import { IncomingRequest } from "./incoming-request.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -22,6 +22,13 @@ const NEXT: Readonly<Record<ExchangeState, readonly ExchangeState[]>> = {
   discarding: ["done", "aborted"],
   done: [],
   aborted: [],
+};
+
+/** Stands for the answer to a request whose failure could not even be rendered. */
+const NO_ANSWER: RestResponse = {
+  status: 500,
+  headers: ["x-ms-error-code", "InternalError"],
+  body: null,
 };
 
 function isFinal(state: ExchangeState): boolean {
@@ -58,17 +65,23 @@ export class HttpExchange implements Transfer {
   /** Whether the connection is closed after the answer. */
   #isLast: boolean;
   #isWatched = false;
+  /** When it began, by the clock of durations; 0 if nobody wants to know. */
+  readonly #beganMs: number;
+  /** The answer that is being sent; null before. */
+  #response: RestResponse | null = null;
+  #sentBytes = 0;
   /** A whole answer that leaves at the end of this iteration of the event loop. */
   #head: AnswerHead | null = null;
   #body: Bytes | null = null;
 
   constructor(exchanges: Exchanges, wire: Wire, head: RequestHead) {
     const { clock, tls, work } = exchanges.options;
-    const { receiving } = exchanges;
+    const { receiving, isObserved } = exchanges;
     const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
     this.#exchanges = exchanges;
     this.#wire = wire;
     this.#isLast = wire.isSurplus || !head.keepsAlive;
+    this.#beganMs = isObserved ? clock.elapsedMs() : 0;
     this.#request = new IncomingRequest(head, body, wire.remoteAddress, tls !== null, clock.now());
   }
 
@@ -100,7 +113,10 @@ export class HttpExchange implements Transfer {
   }
 
   #handle(isTooMuch: boolean): RestResponse | Promise<RestResponse> {
-    if (isHealthCheck(this.#request)) return health(this.#request.target, this.#exchanges);
+    if (isHealthCheck(this.#request)) {
+      this.#request.facts.operation = HEALTH_CHECK;
+      return health(this.#request.target, this.#exchanges);
+    }
     this.#request.check();
     if (isTooMuch) throw new Fault("ServerBusy");
     return this.#exchanges.options.service.handle(this.#request);
@@ -131,9 +147,9 @@ export class HttpExchange implements Transfer {
 
   #send(response: RestResponse): Promise<void> | undefined {
     let isLong = false;
+    this.#response = response;
     try {
       if (this.#wire.socket.destroyed) {
-        this.#note(response, 0);
         this.#finish();
         return undefined;
       }
@@ -146,7 +162,6 @@ export class HttpExchange implements Transfer {
       this.#body = body as Bytes | null;
       this.#enter("sending");
       this.#exchanges.sendSoon(this);
-      this.#note(response, body === null ? 0 : body.length);
       return undefined;
     } finally {
       if (!isLong) closeStream(response.body);
@@ -170,6 +185,7 @@ export class HttpExchange implements Transfer {
 
   /** Sends an answer that is whole in memory. `sent` follows, mostly before this returns. */
   sendWhole(): void {
+    if (this.#body !== null && !this.#wire.socket.destroyed) this.#sentBytes = this.#body.length;
     this.#wire.sendWhole(this.#head as AnswerHead, this.#body, this);
     if (this.#state === "sending") this.#watchReader(this.#wire.socket.writableLength);
   }
@@ -192,10 +208,12 @@ export class HttpExchange implements Transfer {
         this.#enter("sending");
         this.#wire.sendHead(head);
       };
+      const sent = (bytes: number) => {
+        this.#sentBytes += bytes;
+      };
       if (body === null) begin();
-      else await sendBody(this.#wire, body, this.#exchanges.options, begin);
+      else await sendBody(this.#wire, body, this.#exchanges.options, { begin, sent });
       await this.#discardRest();
-      this.#note(response, body === null ? 0 : body.length);
       this.#finish();
     } finally {
       closeStream(response.body);
@@ -212,6 +230,11 @@ export class HttpExchange implements Transfer {
   #finish(): void {
     this.#enter(this.#wire.socket.destroyed ? "aborted" : "done");
     this.#forgetReader();
+    this.#exchanges.note(this.#request, this.#response ?? NO_ANSWER, {
+      beganMs: this.#beganMs,
+      responseBytes: this.#sentBytes,
+      aborted: this.#state === "aborted",
+    });
     this.#wire.over(this.#isLast);
   }
 
@@ -220,10 +243,6 @@ export class HttpExchange implements Transfer {
       throw new Error(`an exchange cannot go from ${this.#state} to ${state}`);
     }
     this.#state = state;
-  }
-
-  #note(response: RestResponse, sentBytes: number): void {
-    this.#exchanges.note(this.#request, response, sentBytes, this.#wire.socket.destroyed);
   }
 
   // The answer as a transfer that is cut if the client does not read on.

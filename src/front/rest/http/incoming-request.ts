@@ -5,6 +5,7 @@ import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
 import { parseQuery } from "./query.ts";
+import { RequestFacts } from "./request-facts.ts";
 import { type RequestHead, UNKNOWN_LENGTH } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 
@@ -25,6 +26,7 @@ export class IncomingRequest implements RestRequest {
   readonly secure: boolean;
   readonly receivedMs: Instant;
   readonly remoteAddress: string;
+  readonly facts = new RequestFacts();
   version = NEWEST_VERSION;
   #query: Query = NO_QUERY;
   readonly #refusal: Fault | null;

@@ -25,12 +25,12 @@ testOnBoth("what is no request is refused and logged, and its connection closed"
     assert.equal(answer.status, status, text);
     assert.equal(answer.headers.get("server"), "Lazuli/1.2.3");
     assert.equal(answer.headers.get("date"), "Tue, 01 Jan 2030 12:00:00 GMT");
-    const noted = running.accesses.at(-1);
-    assert.deepEqual([noted?.method, noted?.target, noted?.status], ["-", "-", status]);
+    const noted = running.outcomes.at(-1);
+    assert.deepEqual([noted?.method, noted?.target, noted?.status], [null, null, status]);
     assert.equal(answer.headers.get("x-ms-request-id"), noted?.requestId);
     await client.closed;
   }
-  assert.equal(running.accesses.length, wrong.length);
+  assert.equal(running.outcomes.length, wrong.length);
   assert.deepEqual(running.failures, []);
 });
 
@@ -81,13 +81,13 @@ testOnBoth("a request with unclear length or host is refused in the service's wo
     const isByParser = isOnNode(t) && onNode === BY_PARSER;
     const wanted = isByParser ? undefined : code;
     assert.deepEqual([status, headers.get("x-ms-error-code")], [400, wanted], text);
-    const requestId = running.accesses.at(-1)?.requestId;
+    const requestId = running.outcomes.at(-1)?.requestId;
     assert.equal(headers.get("x-ms-request-id"), requestId);
     assert.match(body, isByParser ? /^$/ : new RegExp(`RequestId:${requestId}`));
     assert.equal(headers.get("connection"), "close");
     assert.equal(await client.closed, "", "nothing behind it is taken for a request");
   }
-  assert.equal(running.accesses.length, wrong.length);
+  assert.equal(running.outcomes.length, wrong.length);
 });
 
 testOnBoth("an unknown verb is refused by name, and the next request served", async (t) => {

@@ -3,12 +3,12 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
+import type { RestOutcome } from "../../outcome.ts";
 import { SendBudget } from "../../send-budget.ts";
 import { WaitingWork } from "../../waiting-work.ts";
 import { renderXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
-import type { Access } from "./log.ts";
 import { restReadMemory } from "./own-server.ts";
 import {
   LISTENER_KINDS,
@@ -26,9 +26,9 @@ export interface Running {
   readonly clock: ManualClock;
   /** Request ids and errors that were logged as failures. */
   readonly failures: [string, unknown][];
-  readonly accesses: Access[];
+  readonly outcomes: RestOutcome[];
   readonly debug: string[];
-  /** Resolves when the next answer is logged. */
+  /** Resolves when the next outcome is reported. */
   answered(): Promise<void>;
   connect(): RawClient;
 }
@@ -64,7 +64,7 @@ export function isOnNode(t: TestContext): boolean {
 export async function listen(t: TestContext, handle: Handle, set: Settings = {}): Promise<Running> {
   const clock = new ManualClock(NOON);
   const failures: [string, unknown][] = [];
-  const accesses: Access[] = [];
+  const outcomes: RestOutcome[] = [];
   const debug: string[] = [];
   const clients: RawClient[] = [];
   let answered = () => {};
@@ -82,11 +82,11 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
     limits: { ...DEFAULT_LIMITS, ...set.limits },
     log: {
       failure: (id, error) => failures.push([id, error]),
-      access(access) {
-        accesses.push(access);
-        answered();
-      },
       debug: (text) => debug.push(text),
+    },
+    onOutcome(outcome) {
+      outcomes.push(outcome as RestOutcome);
+      answered();
     },
     budget: new SendBudget(),
     slices: new SliceQuota(),
@@ -104,7 +104,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
     listener,
     clock,
     failures,
-    accesses,
+    outcomes,
     debug,
     answered: () =>
       new Promise((resolve) => {

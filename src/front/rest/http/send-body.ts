@@ -20,21 +20,29 @@ export interface SendLimits {
   readonly slices: SliceQuota;
 }
 
+/** Follows a body that is being sent. */
+export interface Sending {
+  /** Sends the head; called when the first bytes of the body are there. */
+  begin(): void;
+  /** The system has taken these bytes. */
+  sent(bytes: number): void;
+}
+
 /**
  * Sends a body in slices, no faster than the client takes them, and with no more in memory than the
- * budget grants. Calls `begin`, which sends the head, when the first bytes are there. A body that
- * breaks before that leaves nothing sent; one that breaks later has the connection cut.
+ * budget grants. A body that breaks before it begins leaves nothing sent; one that breaks later has
+ * the connection cut.
  */
 export async function sendBody(
   wire: Wire,
   body: Bytes | ResponseStream,
   { budget, slices }: SendLimits,
-  begin: () => void,
+  sending: Sending,
 ): Promise<void> {
   const { socket } = wire;
   let hasBegun = false;
   const beginOnce = (): void => {
-    if (!hasBegun && !socket.destroyed) begin();
+    if (!hasBegun && !socket.destroyed) sending.begin();
     hasBegun = true;
   };
   let wake = (): void => {};
@@ -53,6 +61,7 @@ export async function sendBody(
         wake = resolve;
         wire.sendParts(slice, woken);
       });
+      if (!socket.destroyed) sending.sent(lengthOf(slice));
     }
     return !socket.destroyed;
   };

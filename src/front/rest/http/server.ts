@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
+import type { OnOutcome } from "../../outcome.ts";
 import type { ReadMemory } from "../../read-memory.ts";
 import type { SendBudget } from "../../send-budget.ts";
 import type { WaitingWork } from "../../waiting-work.ts";
@@ -28,6 +29,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly log: HttpLog;
+  /** Receives the outcome of every request; omitted if nobody wants them. */
+  readonly onOutcome?: OnOutcome | undefined;
   /** These four are shared by all listeners of a server. */
   readonly budget: SendBudget;
   readonly slices: SliceQuota;

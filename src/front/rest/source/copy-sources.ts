@@ -11,6 +11,7 @@ import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
+import { RequestFacts } from "../http/request-facts.ts";
 import {
   conditionsOf,
   invalidHeader,
@@ -216,5 +217,6 @@ function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRe
     secure: url.secure,
     remoteAddress: request.remoteAddress,
     receivedMs: request.receivedMs,
+    facts: new RequestFacts(),
   };
 }

@@ -8,7 +8,7 @@ import { textInSteps } from "../../../base/utf8-text.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
 import { renderTableError } from "../render-error.ts";
@@ -33,6 +33,7 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
     if (error instanceof Fault) return renderTableError(error, query.request);
     throw error;
   });
+  call.request.facts.addInner(query.request, answer);
   return answerWithQuery(renderPart(await inOnePiece(answer), query.contentId));
 }
 
@@ -57,7 +58,7 @@ function answerQuery(
   call: TableCall,
   { request, path }: InnerTableRequest,
 ): Promise<RestResponse> {
-  const route = routeTable(request.method, path, request.query, request.headers);
+  const route = routeInner(call, request, path);
   const inner = { ...call, request, route };
   if (route.operation === "queryEntities") return handleQueryEntities(context, inner);
   if (route.operation === "getEntity") return handleGetEntity(context, inner);
@@ -80,16 +81,18 @@ async function changeSet(
     const wait = paced.next(one.request.body.length);
     if (wait !== undefined) await wait;
     try {
-      changes.push(await readChange(one, changes[0]));
+      changes.push(await readChange(call, one, changes[0]));
     } catch (error) {
-      if (error instanceof Fault) return refusal(call, index, error);
+      if (error instanceof Fault) return refusal(call, one, index, error);
       throw error;
     }
   }
   const { route } = changes[0] as Change;
   const writes = changes.map(({ write }) => write);
   const done = await writeBatch(context, { ...entitiesAskedOf({ ...call, route }), writes });
-  if (done.kind === "refused") return refusal(call, done.index, done.fault);
+  if (done.kind === "refused") {
+    return refusal(call, inner[done.index] as InnerTableRequest, done.index, done.fault);
+  }
   const parts = changes.map((change, at) => {
     const { request, contentId } = inner[at] as InnerTableRequest;
     const answer = answerEntityWrite(
@@ -97,13 +100,29 @@ async function changeSet(
       change.write,
       done.results[at] ?? null,
     );
+    call.request.facts.addInner(request, answer);
     return renderPart(answer, contentId);
   });
   return answerWithChanges(parts);
 }
 
-async function readChange({ request, path }: InnerTableRequest, first?: Change): Promise<Change> {
+/** Routes an operation of the batch. Its outcome names the account and credentials of the batch. */
+function routeInner(call: TableCall, request: RestRequest, path: string): TableRoute {
+  const { facts } = request;
+  facts.account = call.account;
+  facts.auth = call.request.facts.auth;
   const route = routeTable(request.method, path, request.query, request.headers);
+  facts.operation = route.operation;
+  facts.container = route.table;
+  return route;
+}
+
+async function readChange(
+  call: TableCall,
+  { request, path }: InnerTableRequest,
+  first?: Change,
+): Promise<Change> {
+  const route = routeInner(call, request, path);
   const write = await readEntityWrite(route, request);
   const table = first?.route.table ?? route.table;
   if (route.table.toLowerCase() !== table.toLowerCase()) {
@@ -116,9 +135,16 @@ async function readChange({ request, path }: InnerTableRequest, first?: Change):
  * Answers a change set with its one refused operation. A lack of authorization refuses the whole
  * batch.
  */
-function refusal({ request }: TableCall, index: number, fault: Fault): RestResponse {
+function refusal(
+  { request }: TableCall,
+  inner: InnerTableRequest,
+  index: number,
+  fault: Fault,
+): RestResponse {
   if (AUTHORIZATION.test(fault.code)) throw fault;
-  return answerWithChanges([renderPart(renderTableError(fault, request, { index }), null)]);
+  const answer = renderTableError(fault, request, { index });
+  request.facts.addInner(inner.request, answer);
+  return answerWithChanges([renderPart(answer, null)]);
 }
 
 const AUTHORIZATION = /^Auth/;

@@ -1,0 +1,87 @@
+import type { Instant } from "../base/clock.ts";
+
+/**
+ * The kinds of credentials that a caller can show. Whether they were accepted is in the status.
+ * `none`: the request was refused before anybody looked for credentials. `other`: an Authorization
+ * header of an unknown scheme.
+ */
+export const AUTH_KINDS = [
+  "none",
+  "anonymous",
+  "sharedKey",
+  "sharedKeyLite",
+  "bearer",
+  "accountSas",
+  "serviceSas",
+  "userDelegationSas",
+  "ntlm",
+  "other",
+] as const;
+
+export type AuthKind = (typeof AUTH_KINDS)[number];
+
+/** The operation of a request that fits none. */
+export const UNKNOWN_OPERATION = "Unknown";
+
+/** What came of one operation, on any protocol. Logs and metrics are made of these. */
+export type Outcome = RestOutcome | SmbOutcome;
+
+/** Receives each outcome once, when the operation is over. Must not throw. */
+export type OnOutcome = (outcome: Outcome) => void;
+
+interface OutcomeFields {
+  /** When the request arrived. */
+  readonly atMs: Instant;
+  /** From then to the end of the answer, with fractions. */
+  readonly tookMs: number;
+  /** `PutBlob`, `Create`, or `UNKNOWN_OPERATION`. */
+  readonly operation: string;
+  /** Null if the request names no account of this server. */
+  readonly account: string | null;
+  /** The container, queue, table or share, decoded; null if there is none. */
+  readonly container: string | null;
+  readonly auth: AuthKind;
+  /** The code of a refusal or failure: `ConditionNotMet`, `STATUS_SHARING_VIOLATION`. */
+  readonly code: string | null;
+  /** Bytes of data that came and went, without heads. */
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly requestId: string;
+  readonly remoteAddress: string;
+}
+
+export const REST_SERVICE_NAMES = ["blob", "queue", "table", "file"] as const;
+
+export type RestServiceName = (typeof REST_SERVICE_NAMES)[number];
+
+export interface RestOutcome extends OutcomeFields {
+  readonly service: RestServiceName;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The method and target are null if what came was no HTTP request. */
+  readonly method: string | null;
+  /** Path and query as they were sent, without signatures. */
+  readonly target: string | null;
+  readonly clientRequestId: string | null;
+  /** The id of the batch that the request was in; null for most. */
+  readonly batchId: string | null;
+  /** Whether the connection was closed before the whole answer was sent. */
+  readonly aborted: boolean;
+}
+
+export interface SmbOutcome extends OutcomeFields {
+  readonly service: "smb";
+  /** The NT status. */
+  readonly status: number;
+}
+
+/** Passes each outcome on to all that want it; undefined if nobody does. */
+export function outcomesTo(
+  ...consumers: readonly (OnOutcome | undefined)[]
+): OnOutcome | undefined {
+  const all = consumers.filter((one) => one !== undefined);
+  if (all.length <= 1) return all[0];
+  return (outcome) => {
+    for (const take of all) take(outcome);
+  };
+}
