@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { readConfig } from "./config-file.ts";
 
 const KEY = "c2VjcmV0";
+const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const SIGNING_KEY = { ...publicKey.export({ format: "jwk" }), kid: "1" };
 
 test("a configuration file may have accounts and a token issuer", () => {
   const shop = { name: "shop", keys: [KEY, KEY], domains: ["files.example.org"] };
   const issuer = "https://login.example.org/";
   const terms = { issuer, audience: "api://shop" };
-  const keys = [{ kty: "RSA", kid: "1" }];
+  const keys = [SIGNING_KEY];
   const text = JSON.stringify({ accounts: [shop], oauth: { ...terms, keys } });
   assert.deepEqual(readConfig("a.json", text), {
     accounts: [shop],
@@ -63,7 +66,7 @@ test("allowed copy sources are listed by origin, and private networks by range",
   }
 });
 
-test("mistakes are named by file and field, and no key is repeated", () => {
+test("mistakes are named by file, line and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],
     [{ account: [] }, /"account" is not known here\. There is: accounts, oauth/],
@@ -92,8 +95,8 @@ test("mistakes are named by file and field, and no key is repeated", () => {
       { accounts: [{ name: "a", keys: [KEY], file: { shareRetentionDays: 0 } }] },
       /"accounts\[0\]\.file\.shareRetentionDays" must be a whole number from 1 to 365/,
     ],
-    [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /not a host name/],
-    [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /not a host name/],
+    [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /is not a host name/],
+    [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /is not a host name/],
     [{ oauth: { keys: [] } }, /"oauth\.issuer" is missing/],
     [{ oauth: { issuer: "x" } }, /"oauth" needs the issuer's keys in one place/],
     [{ oauth: { issuer: "x", keys: [], keysUrl: "y" } }, /in one place/],
@@ -106,18 +109,37 @@ test("mistakes are named by file and field, and no key is repeated", () => {
     assert.throws(
       () => readConfig("a.json", text),
       (error: Error) =>
-        error.message.startsWith("a.json: ") &&
+        error.message.startsWith("a.json:1:") &&
         message.test(error.message) &&
         !error.message.includes(KEY),
       text,
     );
   }
-  assert.throws(
-    () => readConfig("a.json", `{"accounts":[{"keys":["${KEY}",]}]}`),
-    (error: Error) => {
-      return /^a\.json is not valid JSON/.test(error.message) && !error.message.includes(KEY);
-    },
-  );
+});
+
+test("a mistake is found by line and column, also one that no single field makes", () => {
+  const good = `{"name": "shop", "keys": ["${KEY}"], "domains": ["a.example"]}`;
+  for (const [text, place, message] of [
+    [`{\n  "accounts": [\n    {"keys": ["${KEY}",]}]}`, "3:26", /not valid JSON: a value is/],
+    [`{\n  "accounts": [\n    {"keys": ["${KEY}"]}]}`, "3:5", /"accounts\[0\]\.name" is missing/],
+    [`{"accounts": [\n${good},\n${good}]}`, "3:1", /"accounts\[1\]": .* configured twice/],
+    [`{"accounts": [\n${good.replace("shop", "Shop")}]}`, "2:1", /"accounts\[0\]": "Shop" cannot/],
+    [`{"accounts": [${good.replace("a.ex", "http://a.ex")}]}`, "1:66", /domains\[0\]": "http:/],
+    ['{\n"accounts": [],\n"accounts": []}', "3:1", /"accounts" is given twice/],
+    ['{"accounts": []}', "1:14", /"accounts" names no account/],
+    ['{\n"copySources": {"origins": ["x"]}}', "2:16", /"copySources": "x"/],
+    [`{\n"oauth": {"issuer": "x", "keys": [{"kty": "oct", "k": "${KEY}"}]}}`, "2:10", /"oauth": /],
+  ] as const) {
+    assert.throws(
+      () => readConfig("a.json", text),
+      (error: Error) => {
+        assert.ok(error.message.startsWith(`a.json:${place}: `), error.message);
+        assert.match(error.message, message);
+        return !error.message.includes(KEY);
+      },
+      text,
+    );
+  }
 });
 
 test("the connections per address are a number from 1 on", () => {

@@ -15,7 +15,8 @@ const CERT = ["--cert", join(folder, "none.pem")];
 const LONG_KEY = Buffer.alloc(64, "k").toString("base64");
 const IN_FILE = (name: string) => ({ issuer: "x", keysFile: join(folder, name) });
 const AT_HTTP = { issuer: "x", keysUrl: "http://x.example" };
-const ISSUER = { issuer: "https://login.example.org", keys: [{ kty: "RSA" }] };
+const ISSUER = { issuer: "https://login.example.org", keysUrl: "https://login.example.org/keys" };
+const UNUSABLE = { issuer: "https://login.example.org", keys: [{ kty: "RSA" }] };
 
 function settings(args: string[], accounts = "", config?: unknown) {
   const file = join(folder, "lazuli.json");
@@ -41,8 +42,14 @@ test("contradictory settings are refused in one line that says what to do", () =
   const accounts = [{ name: "store", keys: ["YQ=="] }];
   const wrong: [RegExp, number, ...Parameters<typeof settings>][] = [
     [/given twice.*keep one/, 2, [], "shop:YQ==", { accounts }],
-    [/lazuli\.json names no account/, 2, [], "", { accounts: [] }],
-    [/lazuli\.json: A key of the account/, 2, [], "", { accounts: [{ name: "a", keys: ["?"] }] }],
+    [/lazuli\.json:1:13: "accounts" names no account/, 2, [], "", { accounts: [] }],
+    [
+      /lazuli\.json:1:14: "accounts\[0\]": A key of the/,
+      2,
+      [],
+      "",
+      { accounts: [{ name: "a", keys: ["?"] }] },
+    ],
     [/^AZURITE_ACCOUNTS: /, 2, [], "a:b:c:d"],
     [/Refusing to listen on 0\.0\.0\.0.*well-known/, 2, ["--host", "0.0.0.0"]],
     [
@@ -54,10 +61,10 @@ test("contradictory settings are refused in one line that says what to do", () =
     [/Refusing to listen on ::.*"a" is shorter than 16 bytes/, 2, ["--smbHost", "::"], "a:YQ=="],
     [/--oauth basic contradicts/, 2, ["--oauth", "basic", ...CERT], "", { oauth: ISSUER }],
     [/needs HTTPS/, 2, [], "", { oauth: ISSUER }],
-    [/lazuli\.json: The signing key/, 2, CERT, "", { oauth: ISSUER }],
+    [/lazuli\.json:1:10: "oauth": The signing key/, 2, CERT, "", { oauth: UNUSABLE }],
     [/none\.json cannot be read/, 1, CERT, "", { oauth: IN_FILE("none.json") }],
     [/lazuli\.json: It is not a JSON Web Key Set/, 2, CERT, "", { oauth: IN_FILE("lazuli.json") }],
-    [/lazuli\.json: "http:\/\/x\.example" .*Give an https URL/, 2, CERT, "", { oauth: AT_HTTP }],
+    [/"oauth": "http:\/\/x\.example" .*Give an https/, 2, CERT, "", { oauth: AT_HTTP }],
     [/none\.pem cannot be read.*Check the path/, 1, CERT],
     [/no\.json cannot be read/, 1, ["--config", join(folder, "no.json")]],
   ];
@@ -99,10 +106,11 @@ test("with own accounts, or on a trusted network, any address is accepted", () =
   assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);
 });
 
-test("a malformed copy origin is refused, with the name of its file", () => {
+test("a malformed copy origin is refused, with its file and line", () => {
   const wrong = { copySources: { origins: ["example.org"] } };
   assert.throws(
     () => settings([], "", wrong),
-    (error: StartError) => /lazuli\.json: "example\.org" is no origin/.test(error.message),
+    (error: StartError) =>
+      /lazuli\.json:1:16: "copySources": "example\.org" is no/.test(error.message),
   );
 });

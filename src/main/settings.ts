@@ -49,7 +49,7 @@ export function readSettings(options: Options): Settings {
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
   const blobSettings = settingsBy(config, ({ blob }) => blob);
   const fileSettings = settingsBy(config, ({ file }) => file);
-  const foreignSources = chooseSources(options, config);
+  const foreignSources = new ForeignSources(config.copySources ?? NO_SOURCES);
   const smb = smbSettings(options, stated);
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
   const warnings = weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`);
@@ -102,13 +102,16 @@ function chooseOauth(
     );
   }
   const { from } = config.oauth;
+  if ("file" in from) requireKeysIn(from.file);
+  return issuerOf(config.oauth);
+}
+
+/** Reads the file now only to report errors in it; the key set reads it again later. */
+function requireKeysIn(file: string): void {
+  const text = readFile(file).toString("utf8");
   try {
-    // Reads the file now only to report errors in it; the key set reads it again later.
-    if ("file" in from) readKeySet(readFile(from.file).toString("utf8"));
-    return issuerOf(config.oauth);
+    readKeySet(text);
   } catch (error) {
-    if (error instanceof StartError) throw error;
-    const file = "file" in from ? from.file : configFile;
     throw new UsageError(`${file}: ${(error as Error).message}`);
   }
 }
@@ -126,14 +129,6 @@ function chooseConnectionsPerAddress(
 }
 
 const NO_SOURCES: AllowedSources = { origins: [], networks: [] };
-
-function chooseSources({ configFile }: Options, { copySources }: Config): ForeignSources {
-  try {
-    return new ForeignSources(copySources ?? NO_SOURCES);
-  } catch (error) {
-    throw new UsageError(`${configFile}: ${(error as Error).message}`);
-  }
-}
 
 function readFile(file: string): Bytes {
   try {

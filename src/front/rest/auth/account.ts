@@ -35,39 +35,60 @@ const KEYS_MAX = 2;
 /** Must fit into the first label of a host name. */
 const ACCOUNT_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Throws an Error with a sentence for the operator if the settings are invalid. */
+/** Settings that cannot be used. The message is a sentence for the operator, without a key. */
+export class InvalidAccount extends Error {
+  /** The place of the account in the list. */
+  readonly index: number;
+
+  constructor(message: string, index: number) {
+    super(message);
+    this.index = index;
+  }
+}
+
+/** Throws an `InvalidAccount` if the settings are invalid. */
 export function accountsOf(settings: readonly AccountSettings[]): Accounts {
   const byName = new Map<string, Account>();
   const byDomain = new Map<string, Account>();
-  for (const one of settings) {
+  settings.forEach((one, index) => {
+    const problem = problemOf(one);
+    if (problem !== null) throw new InvalidAccount(problem, index);
     if (byName.has(one.name)) {
-      throw new Error(`The account "${one.name}" is configured twice. Give each its own name.`);
+      const what = `The account "${one.name}" is configured twice. Give each its own name.`;
+      throw new InvalidAccount(what, index);
     }
     const account = accountOf(one);
     byName.set(one.name, account);
     for (const host of account.domains) {
       if (byDomain.has(host)) {
-        throw new Error(`The domain "${host}" is given to two accounts. It can stand for one.`);
+        const what = `The domain "${host}" is given to two accounts. It can stand for one.`;
+        throw new InvalidAccount(what, index);
       }
       byDomain.set(host, account);
     }
-  }
+  });
   return { byName, byDomain, pathStyleOnly: false };
 }
 
-function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
+/** A sentence about what is wrong with an account by itself; null if nothing is. */
+function problemOf({ name, keys }: AccountSettings): string | null {
   if (!ACCOUNT_NAME.test(name) || name.endsWith(SECONDARY_SUFFIX)) {
-    throw new Error(
+    return (
       `"${name}" cannot be the name of an account: use 1 to 63 lower-case letters, digits and ` +
-        `hyphens, with no hyphen at either end, and not ending in "${SECONDARY_SUFFIX}".`,
+      `hyphens, with no hyphen at either end, and not ending in "${SECONDARY_SUFFIX}".`
     );
   }
   if (keys.length < 1 || keys.length > KEYS_MAX) {
-    throw new Error(`The account "${name}" has ${keys.length} keys. Give it one or two.`);
+    return `The account "${name}" has ${keys.length} keys. Give it one or two.`;
   }
+  if (keys.every((key) => keyBytes(key).length > 0)) return null;
+  return `A key of the account "${name}" is empty. 64 random bytes in Base64 are usual.`;
+}
+
+function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
   return keyed(
     name,
-    keys.map((key) => keyBytes(name, key)),
+    keys.map(keyBytes),
     domains.map((domain) => domain.toLowerCase()),
   );
 }
@@ -76,14 +97,8 @@ function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
  * Decodes a key like the JavaScript SDK and Azurite: padding may be missing, and characters outside
  * Base64 are skipped. The operator is warned of such keys at the start.
  */
-function keyBytes(name: string, key: string): Buffer {
-  const bytes = Buffer.from(key, "base64");
-  if (bytes.length === 0) {
-    throw new Error(
-      `A key of the account "${name}" is empty. 64 random bytes in Base64 are usual.`,
-    );
-  }
-  return bytes;
+function keyBytes(key: string): Buffer {
+  return Buffer.from(key, "base64");
 }
 
 function keyed(name: string, keys: readonly Buffer[], domains: readonly string[]): Account {
