@@ -13,6 +13,8 @@ const stampFile = path.join(dist, ".built-from");
 /** What the compiler knows of the last build, so that it checks only what changed; see tsconfig.json. */
 const COMPILER_STATE = path.join("dist", ".tsbuildinfo");
 const sourceFolders = ["src", "test", "bench", "examples", "tools"];
+/** What else decides how the output looks. */
+const BUILD_SETTINGS = ["tsconfig.json", "package-lock.json", path.join("tools", "bundle.cjs")];
 
 /** Changes no file of ours, and runs no package's scripts: none of them is needed. */
 const INSTALL_FLAGS = ["--no-save", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
@@ -53,21 +55,25 @@ function packagesIn(lockFile) {
   }
 }
 
-/** Compiles unless the last good build was made from the same files. True if there are no errors. */
+/** Compiles and bundles unless the last good build was made from the same files. True if there are no errors. */
 function build() {
   const sources = sourceFiles();
   const stamp = stampOf(sources);
   if (readOrEmpty(stampFile) === stamp) return true;
   process.stderr.write("Building…\n");
   removeStale(new Set(sources));
-  const tsc = path.join(root, "node_modules", "typescript", "bin", "tsc");
-  const done = spawnSync(process.execPath, [tsc, "-p", "tsconfig.json"], {
-    cwd: root,
-    stdio: TO_STDERR,
-  });
   fs.rmSync(stampFile, { force: true });
-  if (done.status === 0) fs.writeFileSync(stampFile, stamp);
-  return done.status === 0;
+  const tsc = path.join("node_modules", "typescript", "bin", "tsc");
+  const isCompiled = runNode(tsc, "-p", "tsconfig.json");
+  // Types that are wrong do not keep the tests from running.
+  const isBundled = runNode(path.join("tools", "bundle.cjs"));
+  const isBuilt = isCompiled && isBundled;
+  if (isBuilt) fs.writeFileSync(stampFile, stamp);
+  return isBuilt;
+}
+
+function runNode(...args) {
+  return spawnSync(process.execPath, args, { cwd: root, stdio: TO_STDERR }).status === 0;
 }
 
 function sourceFiles() {
@@ -76,7 +82,7 @@ function sourceFiles() {
 
 /** Sizes and times are enough to notice an edit, a checkout or a deleted file. */
 function stampOf(sources) {
-  return [...sources, "tsconfig.json", "package-lock.json"]
+  return [...sources, ...BUILD_SETTINGS]
     .map((file) => {
       const { mtimeMs, size } = fs.statSync(path.join(root, file));
       return `${file} ${mtimeMs} ${size}`;

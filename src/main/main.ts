@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
 import type { StoreError } from "../store/store.ts";
 import { announcementsOf } from "./announcements.ts";
@@ -11,6 +10,7 @@ import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { verify } from "./verify-command.ts";
+import { version } from "./version.ts";
 
 /** The exit code after the engine failed: an internal error, in the words of sysexits.h. */
 const FAILED_EXIT_CODE = 70;
@@ -73,9 +73,4 @@ function failStop(error: StoreError): void {
       "What was acknowledged is safe. Check the disk, then start again.",
   );
   process.exit(FAILED_EXIT_CODE);
-}
-
-function version(): string {
-  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  return JSON.parse(text).version;
 }

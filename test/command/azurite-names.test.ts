@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { type Invocation, LazuliProcess } from "./process.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-names-"));
 after(() => rmSync(scratch, { recursive: true }));
 
@@ -94,25 +83,4 @@ test("no program creates a data folder where Azurite has its data", async (t) =>
     assert.match(err, /^\S+ holds data of Azurite \([^\n]*switching-from-azurite\.md shows\.\n$/);
   }
   assert.deepEqual(readdirSync(folder), before, "nothing was added");
-});
-
-test("the packed package contains every program, and npx finds it", (t) => {
-  const folder = join(scratch, "installed");
-  const modules = join(folder, "node_modules");
-  mkdirSync(modules, { recursive: true });
-  const npm = (cwd: string, ...args: string[]) =>
-    execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const packed = npm(ROOT, "pack", "--ignore-scripts", "--json", "--pack-destination", scratch);
-  const [{ filename, version }] = JSON.parse(packed);
-  execFileSync("tar", ["-xf", join(scratch, filename), "-C", scratch]);
-  cpSync(join(scratch, "package"), join(modules, "lazuli"), { recursive: true });
-  // Links the packages of this folder, so that no registry is contacted.
-  for (const name of readdirSync(join(ROOT, "node_modules"))) {
-    if (!name.startsWith(".")) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
-  }
-  npm(folder, "rebuild", "--ignore-scripts", "lazuli");
-  t.diagnostic(`packed as ${filename}`);
-  for (const name of ["lazuli", "azurite", "azurite-blob", "azurite-queue", "azurite-table"]) {
-    assert.equal(npm(folder, "exec", "--offline", "--", name, "--version").trim(), version, name);
-  }
 });

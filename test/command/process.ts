@@ -14,6 +14,8 @@ export interface Ended {
 export interface Invocation {
   /** A command of package.json's `bin`. */
   readonly program?: string;
+  /** The folder of the commands; by default this project's. */
+  readonly bin?: string;
   /** The folder in which it is started. */
   readonly cwd?: string;
   /** Whether it has an IPC channel. */
@@ -34,9 +36,9 @@ export class LazuliProcess {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     within: readonly string[] = [],
-    { program = "lazuli", cwd, hasChannel = false }: Invocation = {},
+    { program = "lazuli", bin = BIN, cwd, hasChannel = false }: Invocation = {},
   ) {
-    const script = join(BIN, `${program}.cjs`);
+    const script = join(bin, `${program}.cjs`);
     const [file = "", ...all] = [...within, process.execPath, script, ...args];
     this.#child = spawn(file, all, {
       ...(cwd === undefined ? {} : { cwd }),

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, type TestContext, test } from "node:test";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { CREDENTIAL } from "../sdk/server.ts";
+import { installPackedPackage, npm, type PackedPackage } from "./packed-package.ts";
+import { LazuliProcess } from "./process.ts";
+
+const MIB = 1024 * 1024;
+const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-packed-"));
+let packed: PackedPackage;
+before(() => {
+  packed = installPackedPackage(scratch);
+});
+after(() => rmSync(scratch, { recursive: true }));
+
+function start(t: TestContext, args: readonly string[], env: Record<string, string> = {}) {
+  const bin = join(packed.root, "bin");
+  const lazuli = new LazuliProcess([...args, ...PORTS], env, [], { bin });
+  t.after(() => lazuli.kill());
+  return lazuli;
+}
+
+function bundleOf({ root }: PackedPackage): string {
+  return readFileSync(join(root, "dist/bundle/lazuli.cjs"), "utf8");
+}
+
+test("the packed package contains every program, and npx finds it", () => {
+  const { folder, version } = packed;
+  for (const name of ["lazuli", "azurite", "azurite-blob", "azurite-queue", "azurite-table"]) {
+    assert.equal(npm(folder, "exec", "--offline", "--", name, "--version").trim(), version, name);
+  }
+});
+
+test("the packed package contains the bundle, documents and examples, and no compiled module or test", () => {
+  const known = /^(bin|docs|examples|dist\/(bundle|examples))\/|^[^/]+\.(md|json)$|^LICENSE$/;
+  const { files } = packed;
+  assert.deepEqual(
+    files.filter((file) => !known.test(file) || file.includes(".test.")),
+    [],
+  );
+  for (const file of ["README.md", "examples/concurrency.ts", "dist/examples/concurrency.js"]) {
+    assert.ok(files.includes(file), file);
+  }
+});
+
+test("the packed package contains every worker thread that its server starts", () => {
+  const started = [...bundleOf(packed).matchAll(/new URL\("\.\/([\w-]+\.js)"/g)].map(
+    ([, name]) => `dist/bundle/${name}`,
+  );
+  assert.ok(started.length >= 2, `only ${started}`);
+  for (const file of started) assert.ok(packed.files.includes(file), file);
+});
+
+test("the packed server stores and returns a blob that takes its worker threads", async (t) => {
+  const lazuli = start(t, ["--location", join(scratch, "data")]);
+  const client = new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL);
+  const container = client.getContainerClient("box");
+  await container.create();
+  const blob = container.getBlockBlobClient("large");
+  const bytes = randomBytes(4 * MIB);
+  const { contentMD5 } = await blob.upload(bytes, bytes.length);
+  assert.deepEqual(Buffer.from(contentMD5 ?? ""), createHash("md5").update(bytes).digest());
+  assert.deepEqual(await blob.downloadToBuffer(), bytes);
+  lazuli.signal("SIGTERM");
+  const { code, err } = await lazuli.ended();
+  assert.deepEqual([code, err], [0, ""]);
+});
+
+test("the packed source map leads from the bundle to the lines of the sources", () => {
+  const map = new nodeModule.SourceMap(
+    JSON.parse(readFileSync(join(packed.root, "dist/bundle/lazuli.cjs.map"), "utf8")),
+  );
+  const lines = bundleOf(packed).split("\n");
+  const found = map.findEntry(
+    lines.findIndex((line) => line.startsWith("async function putBlob(")),
+    0,
+  );
+  assert.ok("originalSource" in found);
+  assert.match(found.originalSource, /src\/service\/blob\/put-blob\.ts$/);
+  const source = readFileSync(
+    new URL(`../../../${pathInProject(found.originalSource)}`, import.meta.url),
+    "utf8",
+  );
+  assert.match(source.split("\n")[found.originalLine] ?? "", /function putBlob\(/);
+});
+
+function pathInProject(source: string): string {
+  return source.slice(source.indexOf("src/"));
+}
+
+test("compiled code is cached in the user's cache folder", {
+  skip: "enableCompileCache" in nodeModule ? false : "Node has a compile cache from version 22 on",
+}, async (t) => {
+  const XDG_CACHE_HOME = join(scratch, "cache");
+  const lazuli = start(t, ["--inMemoryPersistence"], { XDG_CACHE_HOME });
+  await lazuli.urlOf("Blob");
+  lazuli.signal("SIGTERM");
+  assert.equal((await lazuli.ended()).code, 0);
+  const [version = ""] = readdirSync(join(XDG_CACHE_HOME, "lazuli"));
+  assert.notDeepEqual(readdirSync(join(XDG_CACHE_HOME, "lazuli", version)), []);
+});
+
+test("a cache folder that cannot be written does not keep the server from starting", async (t) => {
+  const file = join(scratch, "no-folder");
+  writeFileSync(file, "");
+  const lazuli = start(t, ["--inMemoryPersistence"], { XDG_CACHE_HOME: file });
+  await lazuli.urlOf("Blob");
+  lazuli.signal("SIGTERM");
+  const { code, err } = await lazuli.ended();
+  assert.deepEqual([code, err], [0, ""]);
+});

@@ -1,0 +1,44 @@
+"use strict";
+
+// Bundles what the package ships, from what the compiler wrote: one file for the server, and one for
+// each worker thread. One file loads in a third of the time of the hundreds that it is made from.
+const { buildSync } = require("esbuild");
+const fs = require("node:fs");
+const path = require("node:path");
+const { filesUnder, root } = require("./prepare.cjs");
+
+const OUTPUT = path.join("dist", "bundle");
+
+const SHARED = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  // The oldest Node that package.json permits.
+  target: "node20.19",
+  // lmdb finds its native part from its own folder; jose is loaded by servers with OAuth only.
+  packages: "external",
+  // Names and lines stay readable in stack traces. Minified, it would load 5 ms sooner.
+  minify: false,
+  sourcemap: true,
+  sourcesContent: false,
+  logLevel: "warning",
+};
+
+/** CommonJS, because bin/run.cjs must load it with `require`; it has no `import.meta`. */
+const SERVER = {
+  entryPoints: { lazuli: "dist/src/main/main.js" },
+  format: "cjs",
+  outExtension: { ".js": ".cjs" },
+  define: { "import.meta.url": "bundleUrl" },
+  banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+};
+
+/** Each keeps its name: the server starts it as `new URL("./md5-worker.js", import.meta.url)`. */
+const WORKERS = { entryPoints: workerFiles(), entryNames: "[name]", format: "esm" };
+
+fs.rmSync(path.join(root, OUTPUT), { recursive: true, force: true });
+for (const part of [SERVER, WORKERS]) buildSync({ ...SHARED, ...part, outdir: OUTPUT });
+
+function workerFiles() {
+  return filesUnder("dist/src").filter((file) => file.endsWith("-worker.js"));
+}
