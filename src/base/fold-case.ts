@@ -50,7 +50,8 @@ const RUN = /([0-9a-f]+)(?:\.\.([0-9a-f]+))?(?:\/(\d))?([-+]\d+)/g;
 const TABLE = upperCases();
 
 function upperCases(): Uint16Array {
-  const table = Uint16Array.from({ length: 0x1_0000 }, (_, unit) => unit);
+  const table = new Uint16Array(0x1_0000);
+  for (let unit = 0; unit < table.length; unit++) table[unit] = unit;
   for (const [, from, to, step, added] of RUNS.join(" ").matchAll(RUN)) {
     const first = Number.parseInt(from as string, 16);
     const last = to === undefined ? first : Number.parseInt(to, 16);
