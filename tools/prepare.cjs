@@ -16,8 +16,14 @@ const sourceFolders = ["src", "test", "bench", "examples", "tools"];
 /** What else decides how the output looks. */
 const BUILD_SETTINGS = ["tsconfig.json", "package-lock.json", path.join("tools", "bundle.cjs")];
 
-/** Changes no file of ours, and runs no package's scripts: none of them is needed. */
-const INSTALL_FLAGS = ["--no-save", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
+/**
+ * Changes no file of ours, and runs no package's scripts: none of them is needed. Prints errors
+ * only: the tests use old clients on purpose, and npm's warnings about them help no newcomer.
+ */
+const INSTALL_FLAGS = [
+  ...["--no-save", "--include=dev", "--ignore-scripts"],
+  ...["--no-audit", "--no-fund", "--loglevel=error"],
+];
 
 /** Everything a child prints goes to stderr: stdout belongs to the server and the test report. */
 const TO_STDERR = ["ignore", 2, 2];

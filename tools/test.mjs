@@ -1,9 +1,11 @@
 // `npm test`: installs and builds what is missing, then runs every check.
 // `npm test -- lint tidy` runs these parts only; `npm test -- put-blob` the test files so named.
+// `npm test -- --node 22` runs everything, or what is named behind it, on that version of Node.
 // Those in test/long run only if they are named: they need a machine of their own, or much time.
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { findNode, NODE_VERSIONS, ownMajor, withNode } from "./node-versions.mjs";
 import prepare from "./prepare.cjs";
 
 const { build, filesUnder, install, root } = prepare;
@@ -14,6 +16,21 @@ const LISTENER_TESTS = [
   ...["block-blobs", "copy-from-url", "files", "list-blobs", "page-blobs", "queue-messages"],
   ...["sas-effects", "service", "special-names", "table-batches", "table-entities"],
 ].map((name) => `dist/test/sdk/${name}.test.js`);
+
+/** What differs most between versions of Node: sockets, files, threads, WebAssembly, processes. */
+const NODE_TESTS = [
+  ...["dist/src/front/rest/http/", "dist/src/machine/"],
+  ...["direct-io", "extent-reading", "extents", "store", "sum-thread", "wal"].map(
+    (name) => `dist/src/engine/embedded/${name}.test.js`,
+  ),
+  ...["blobs", "block-blobs", "files", "page-blobs", "queue-messages", "table-batches"].map(
+    (name) => `dist/test/sdk/${name}.test.js`,
+  ),
+  ...["connection", "files", "large-writes", "log-on"].map(
+    (name) => `dist/test/smb/${name}.test.js`,
+  ),
+  ...["lazuli", "packed-package"].map((name) => `dist/test/command/${name}.test.js`),
+];
 
 /** Far more than any file needs: it ends a run that hangs. */
 const FILE_MS_MAX = 60 * 60_000;
@@ -26,10 +43,54 @@ const CHECKS = {
   unit: () => runTests(testFiles("dist/src", "dist/tools", "dist/bench")),
   clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
   listeners: () => runTests(listenerTests(), { LAZULI_TEST_LISTENER: "node" }),
+  nodes: () => Object.keys(NODE_VERSIONS).map(runOnNode).every(Boolean),
 };
 
 process.chdir(root);
-process.exitCode = install() && runChecks(process.argv.slice(2)) ? 0 : 1;
+process.exitCode = runAll(process.argv.slice(2)) ? 0 : 1;
+
+function runAll([first, major, ...rest]) {
+  if (first === "--node") return runAllOn(major, rest);
+  return install() && runChecks(process.argv.slice(2));
+}
+
+/** Runs this program on another version of Node. */
+function runAllOn(major, asked) {
+  if (!(major in NODE_VERSIONS)) {
+    console.error(`--node wants one of ${Object.keys(NODE_VERSIONS).join(", ")}.`);
+    return false;
+  }
+  const node = findNode(major);
+  if (node === null) {
+    console.error(`${unavailable(major)} Install it, and run its \`node tools/test.mjs\`.`);
+    return false;
+  }
+  const env = withNode(node, process.env);
+  const done = spawnSync(node, [fileURLToPath(import.meta.url), ...asked], {
+    env,
+    stdio: "inherit",
+  });
+  return done.status === 0;
+}
+
+/** Runs the tests that depend on Node most; true if this version cannot be had. */
+function runOnNode(major) {
+  if (major === ownMajor) return true;
+  const node = findNode(major);
+  if (node === null) {
+    console.log(`skipped: ${unavailable(major)}`);
+    return true;
+  }
+  console.log(`-- Node ${NODE_VERSIONS[major]}`);
+  const files = testFiles("dist/src", "dist/test").filter((file) =>
+    NODE_TESTS.some((start) => file.startsWith(start)),
+  );
+  return runTests(files, withNode(node, process.env), node);
+}
+
+function unavailable(major) {
+  return `Node ${NODE_VERSIONS[major]} for this system could not be fetched from npm's registry.`;
+}
 
 function runChecks(asked) {
   const parts = asked.filter((word) => word in CHECKS);
@@ -78,13 +139,14 @@ function listenerTests() {
   return [...testFiles("dist/test/raw"), ...LISTENER_TESTS];
 }
 
-function runTests(files, env = {}) {
+function runTests(files, env = {}, node = process.execPath) {
   if (files.length === 0) {
     console.error("No test file is named so.");
     return false;
   }
   const reporter = fileURLToPath(new URL("./report.mjs", import.meta.url));
   return runWith(
+    node,
     env,
     "--enable-source-maps",
     "--test",
@@ -97,10 +159,10 @@ function runTests(files, env = {}) {
 }
 
 function run(...args) {
-  return runWith({}, ...args);
+  return runWith(process.execPath, {}, ...args);
 }
 
-function runWith(env, ...args) {
+function runWith(node, env, ...args) {
   const options = { stdio: ["ignore", 1, 2], env: { ...process.env, ...env } };
-  return spawnSync(process.execPath, args, options).status === 0;
+  return spawnSync(node, args, options).status === 0;
 }
