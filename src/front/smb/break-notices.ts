@@ -1,4 +1,3 @@
-import { unowned } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { BreakNotice } from "../../service/file/caches.ts";
 import { COMMAND, unaskedHeader } from "./codec/header.ts";
@@ -6,8 +5,6 @@ import { writeLeaseBreak, writeOplockBreak } from "./codec/oplock-break.ts";
 import type { DurableOpens } from "./durable-opens.ts";
 import type { FileOpen } from "./file-open.ts";
 import { leaseKeyOf, oplockLevelOf } from "./oplock-level.ts";
-import { sealFrame } from "./seal-frame.ts";
-import type { Session } from "./session.ts";
 
 const EARLY_MAX = 1_024;
 
@@ -47,7 +44,7 @@ export class BreakNotices {
     const owner = notice.owner.toString("hex");
     const opens = [...(this.#cachingOpens.get(owner) ?? [])];
     const reached = opens.find(({ session }) => session?.isValid);
-    if (reached?.session) send(reached.session, bodyOf(notice, reached));
+    if (reached?.session) reached.session.notify(messageOf(notice, reached));
     else if (opens.length === 0) this.#rememberEarly(owner, notice);
     // A client that has lost its connection has lost its cache, too.
     else for (const open of opens) this.#durables.yield(open);
@@ -65,18 +62,11 @@ function nameOf(cache: Bytes): string | null {
   return cache.length === 0 ? null : cache.toString("hex");
 }
 
+function messageOf(notice: BreakNotice, open: FileOpen): Bytes {
+  return Buffer.concat([unaskedHeader(COMMAND.oplockBreak), bodyOf(notice, open)]);
+}
+
 function bodyOf({ kind, owner, from, to, mustAnswer, epoch }: BreakNotice, open: FileOpen): Bytes {
   if (kind === "oplock") return writeOplockBreak(oplockLevelOf(to), open.fileId);
   return writeLeaseBreak({ key: leaseKeyOf(owner), from, to, mustAnswer, epoch });
-}
-
-/** Sends an unsigned notification: it answers no request. */
-function send(session: Session, body: Bytes): void {
-  const message = Buffer.concat([unaskedHeader(COMMAND.oplockBreak), body]);
-  const { wire } = session.connection;
-  if (session.sealer !== null && (session.isSealing || session.encryptionRequired)) {
-    wire.send(sealFrame(session, unowned([message])));
-  } else {
-    wire.send(unowned([message]));
-  }
 }

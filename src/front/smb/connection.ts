@@ -1,46 +1,10 @@
-import type { BorrowedBuffer } from "../../base/borrowed-buffer.ts";
-import type { Bytes } from "../../base/bytes.ts";
-import type { Share } from "../send-budget.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";
-import type { Dialect } from "./codec/negotiate.ts";
 import { CreditWindow } from "./credits.ts";
-import type { CipherId } from "./crypto/cipher.ts";
-import type { SigningAlgorithm } from "./crypto/signer.ts";
-import type { Session } from "./session.ts";
+import type { Negotiated } from "./negotiated.ts";
+import { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
-
-/** What client and server agreed on in NEGOTIATE. */
-export interface Negotiated {
-  readonly dialect: Dialect;
-  readonly signing: SigningAlgorithm;
-  readonly cipher: CipherId | null;
-  /** As both sides sent them: the client may verify later that they arrived unchanged. */
-  readonly client: NegotiatedClient;
-  readonly serverCapabilities: number;
-  readonly serverSecurityMode: number;
-  readonly transferBytesMax: number;
-  /** The hash of request and response; zeros in dialects that do not use it. */
-  preauthHash: Bytes;
-}
-
-export interface NegotiatedClient {
-  readonly guid: Bytes;
-  readonly dialects: readonly number[];
-  readonly capabilities: number;
-  readonly securityMode: number;
-}
-
-/** The socket, as the rest of the server sees it. */
-export interface Wire {
-  readonly remoteAddress: string;
-  /** Sends the parts as one frame, and then releases them. */
-  send(frame: BorrowedBuffer): void;
-  /** Waits for memory for a response to READ. */
-  shareFor(bytes: number): Promise<Share>;
-  /** Closes the socket at once. */
-  drop(): void;
-}
+import type { Wire } from "./wire.ts";
 
 /** A request that waits for an event. */
 interface Pending {
@@ -101,6 +65,25 @@ export class Connection {
   get hasOpens(): boolean {
     for (const { opens } of this.sessions.values()) if (opens.size > 0) return true;
     return false;
+  }
+
+  /** Makes a session, which its client has yet to log on to. */
+  newSession(): Session {
+    const { sessions, server, wire, negotiated } = this;
+    const session = new Session({
+      id: server.newSessionId(),
+      negotiated,
+      wire,
+      durables: server.durables,
+      log: server.options.log,
+      onClose: ({ id }) => {
+        sessions.delete(id);
+        server.sessions.delete(id);
+      },
+    });
+    sessions.set(session.id, session);
+    server.sessions.set(session.id, session);
+    return session;
   }
 
   get pendingCount(): number {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
 import { COMMAND } from "./codec/header.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
-import { DURABLE_MS } from "./durable-opens.ts";
+import { DURABLE_MS } from "./durability.ts";
 import { STATUS } from "./nt-status.ts";
 import type { Reply, SmbClient } from "./smb-client.fixture.ts";
 import { type ServerUnderTest, serverUnderTest, USER } from "./smb-server.fixture.ts";

@@ -1,22 +1,8 @@
-import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import { getOpenCaching } from "../../service/file/get-open-caching.ts";
 import type { FileOpen } from "./file-open.ts";
-import type { SmbLog } from "./smb-server.ts";
-
-/** What makes an open outlive its connection. */
-export interface Durability {
-  readonly timeoutMs: number;
-  /** Null for version 1, which has no GUID. */
-  readonly createGuid: Bytes | null;
-  readonly account: string;
-  /** Whether it also survives a restart of the server, and blocks others meanwhile. */
-  readonly isPersistent: boolean;
-}
-
-export const DURABLE_MS = 60_000;
-export const DURABLE_MS_MAX = 300_000;
+import type { SmbLog } from "./smb-log.ts";
 
 /** Opens whose clients have lost their connections and may reconnect. */
 export class DurableOpens {

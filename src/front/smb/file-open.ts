@@ -2,17 +2,16 @@ import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
-import type { ShareAddress } from "../../service/file/context.ts";
+import type { FileContext, ShareAddress } from "../../service/file/context.ts";
 import { getOpenItem } from "../../service/file/get-open-item.ts";
 import { ReadAhead } from "../../service/file/read-ahead.ts";
 import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
-import type { Durability } from "./durable-opens.ts";
-import type { OpenNames } from "./named-opens.ts";
+import type { Durability } from "./durability.ts";
+import type { SmbLimits } from "./limits.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
-import { OpenBase } from "./open.ts";
-import type { Session } from "./session.ts";
-import type { SmbServer } from "./smb-server.ts";
+import { OpenBase } from "./open-base.ts";
+import type { OpenNames } from "./open-names.ts";
 import type { Watch } from "./watch.ts";
 import { WriteTime } from "./write-time.ts";
 
@@ -29,8 +28,24 @@ const SEQUENCE_AHEAD_MAX = 0x7fff;
 /** The length of an oplock's owner; a lease's owner is longer. */
 const HANDLE_OWNER_BYTES = 8;
 
+/** The server of an open, as far as the open needs it. */
+export interface FileOpenHost {
+  readonly options: { readonly files: FileContext; readonly limits: SmbLimits };
+  /** Takes a closed open off every list in which others find it. */
+  unregister(open: FileOpen): void;
+}
+
+/** The session of an open: the way to its client. */
+export interface OpenSession {
+  /** False before the log-on, and after the session is closed. */
+  readonly isValid: boolean;
+  /** Sends a message that answers no request. */
+  notify(message: Bytes): void;
+  /** Closes an open once only `uses` requests still use it. */
+  closeOpen(open: FileOpen, uses: number): Promise<void>;
+}
+
 export interface FileOpenParts {
-  readonly server: SmbServer;
   readonly fileId: FileId;
   readonly treeId: number;
   readonly at: ShareAddress;
@@ -41,7 +56,7 @@ export interface FileOpenParts {
   readonly isDirectory: boolean;
   readonly granted: number;
   readonly mode: number;
-  readonly session: Session | null;
+  readonly session: OpenSession | null;
   /** The owner of the client's oplock or lease; empty if it has none. */
   readonly cache: Bytes;
   readonly durability: Durability | null;
@@ -79,7 +94,7 @@ export class FileOpen extends OpenBase {
   /** The last sequence number of each slot, by which repeated LOCK requests are recognized. */
   readonly lockSequences = new Map<number, number>();
   /** Null after a restart of the server, until the client reconnects. */
-  session: Session | null;
+  session: OpenSession | null;
   mode: number;
   position = 0n;
   scan: Scan | null = null;
@@ -91,11 +106,11 @@ export class FileOpen extends OpenBase {
   /** Reads ahead for this client. */
   readonly ahead: ReadAhead;
   #channelSequence = 0;
-  readonly #server: SmbServer;
+  readonly #host: FileOpenHost;
 
-  constructor(parts: FileOpenParts) {
+  constructor(host: FileOpenHost, parts: FileOpenParts) {
     super(parts.fileId, parts.treeId);
-    this.#server = parts.server;
+    this.#host = host;
     this.isDirectory = parts.isDirectory;
     this.granted = parts.granted;
     this.share = parts.share;
@@ -106,10 +121,11 @@ export class FileOpen extends OpenBase {
     this.names = parts.names;
     this.action = parts.action;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
-    this.ahead = new ReadAhead(parts.server.options.limits.readAheadMs);
+    const { files, limits } = host.options;
+    this.ahead = new ReadAhead(limits.readAheadMs);
     this.writeTime = new WriteTime(async () => {
-      await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
-    }, parts.server.options.limits.writeTimeMs);
+      await setOpenItem(files, { ...this.asked, settings: WRITTEN_NOW });
+    }, limits.writeTimeMs);
   }
 
   /** False for a request that was sent before the client lost a connection. */
@@ -130,7 +146,7 @@ export class FileOpen extends OpenBase {
   }
 
   /** Moves the open to the session in which its client reconnected. */
-  attach(session: Session, treeId: number): void {
+  attach(session: OpenSession, treeId: number): void {
     this.session = session;
     this.treeId = treeId;
   }
@@ -138,7 +154,7 @@ export class FileOpen extends OpenBase {
   /** Its current path, which a rename may have changed; null if it was closed meanwhile. */
   async path(): Promise<string | null> {
     try {
-      return (await getOpenItem(this.#server.options.files, this.asked)).path;
+      return (await getOpenItem(this.#host.options.files, this.asked)).path;
     } catch (error) {
       if (error instanceof Fault) return null;
       throw error;
@@ -148,11 +164,10 @@ export class FileOpen extends OpenBase {
   async close(): Promise<void> {
     this.watch?.stop();
     this.ahead.drop();
-    this.#server.breakNotices.delete(this);
-    this.#server.namedOpens.delete(this);
+    this.#host.unregister(this);
     // Opens in a snapshot have no handle.
     if (this.asked.at.snapshot !== null) return;
-    const { files } = this.#server.options;
+    const { files } = this.#host.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
   }
 }

@@ -9,8 +9,7 @@ const OPENED = 1;
 export async function restoreHandles(server: SmbServer): Promise<void> {
   for (const { place, cache, persistent } of await listPersistentHandles(server.options.files)) {
     const { account, share, createGuid, timeoutMs, granted, mode, fileId } = persistent;
-    const open = new FileOpen({
-      server,
+    const open = new FileOpen(server, {
       fileId: { persistent: fileId, volatile: fileId },
       treeId: NO_TREE,
       at: { account, share, snapshot: null },
@@ -26,7 +25,7 @@ export async function restoreHandles(server: SmbServer): Promise<void> {
       names: null,
       action: OPENED,
     });
-    server.breakNotices.add(open);
+    server.register(open);
     server.durables.preserve(open);
   }
 }

@@ -1,19 +1,36 @@
 import { createHash } from "node:crypto";
+import { unowned } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Authentication } from "./auth/authentication.ts";
 import { DIALECT } from "./codec/negotiate.ts";
-import type { Connection, Negotiated } from "./connection.ts";
 import { cipherKeyBytes, Opener, Sealer } from "./crypto/cipher.ts";
 import { deriveKey } from "./crypto/derive-key.ts";
 import { SIGNING, Signer } from "./crypto/signer.ts";
+import type { DurableOpens } from "./durable-opens.ts";
+import type { OpenSession } from "./file-open.ts";
+import type { Negotiated } from "./negotiated.ts";
 import type { Open } from "./open.ts";
+import { sealFrame } from "./seal-frame.ts";
+import type { SmbLog } from "./smb-log.ts";
 import type { Tree } from "./tree.ts";
+import type { Wire } from "./wire.ts";
+
+export interface SessionParts {
+  readonly id: number;
+  readonly negotiated: Negotiated;
+  /** The connection of its client. */
+  readonly wire: Wire;
+  /** Preserves opens after the connection is lost. */
+  readonly durables: DurableOpens;
+  readonly log: SmbLog;
+  /** Called once, when the session is closed. */
+  readonly onClose: (session: Session) => void;
+}
 
 /** The session of a logged-on client: its keys, its trees and its opens. */
-export class Session {
+export class Session implements OpenSession {
   readonly id: number;
-  readonly connection: Connection;
   /** The current log-on, the first or a later one. */
   authentication: Authentication | null = null;
   /** "" until the first log-on succeeds. */
@@ -27,14 +44,15 @@ export class Session {
   opener: Opener | null = null;
   readonly trees = new Map<number, Tree>();
   readonly opens = new Map<number, Open>();
+  readonly #parts: SessionParts;
   #preauthHash: Bytes;
   #treesMade = 0;
   #isClosed = false;
 
-  constructor(id: number, connection: Connection) {
-    this.id = id;
-    this.connection = connection;
-    this.#preauthHash = connection.negotiated.preauthHash;
+  constructor(parts: SessionParts) {
+    this.id = parts.id;
+    this.#parts = parts;
+    this.#preauthHash = parts.negotiated.preauthHash;
   }
 
   get isValid(): boolean {
@@ -52,13 +70,20 @@ export class Session {
 
   /** Completes the first log-on: sets the account and derives the keys. */
   establish(account: string, sessionKey: Bytes): void {
-    const { negotiated } = this.connection;
+    const { negotiated } = this.#parts;
     const keys = deriveKeys(negotiated, sessionKey, this.#preauthHash);
     this.account = account;
     this.signer = new Signer(negotiated.signing, keys.signing);
     if (negotiated.cipher === null) return;
     this.sealer = new Sealer(negotiated.cipher, keys.toClient);
     this.opener = new Opener(negotiated.cipher, keys.toServer);
+  }
+
+  /** Sends an unsigned message, because it answers no request. */
+  notify(message: Bytes): void {
+    const frame = unowned([message]);
+    const isSealed = this.sealer !== null && (this.isSealing || this.encryptionRequired);
+    this.#parts.wire.send(isSealed ? sealFrame(this, frame) : frame);
   }
 
   newTreeId(): number {
@@ -72,15 +97,14 @@ export class Session {
   async close(isLost = false): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.connection.sessions.delete(this.id);
-    this.connection.server.sessions.delete(this.id);
+    this.#parts.onClose(this);
     if (isLost) this.#preserveDurables();
     await this.closeOpens(() => true);
     this.trees.clear();
   }
 
   #preserveDurables(): void {
-    const { durables } = this.connection.server;
+    const { durables } = this.#parts;
     for (const open of [...this.opens.values()]) {
       if (open.kind !== "file" || open.durability === null) continue;
       if (durables.preserve(open)) this.opens.delete(open.fileId.volatile);
@@ -94,7 +118,7 @@ export class Session {
       } catch (error) {
         // Already closed elsewhere, or deleted with its share.
         if (error instanceof Fault && error.code === "InvalidHandle") continue;
-        this.connection.server.options.log.failure("closing a file over SMB", error);
+        this.#parts.log.failure("closing a file over SMB", error);
       }
     }
   }

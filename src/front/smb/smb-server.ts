@@ -6,21 +6,14 @@ import type { SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
 import { BreakNotices } from "./break-notices.ts";
 import type { Dialect } from "./codec/negotiate.ts";
-import type { Connection } from "./connection.ts";
 import { DurableOpens } from "./durable-opens.ts";
+import type { FileOpen, FileOpenHost } from "./file-open.ts";
 import type { SmbLimits } from "./limits.ts";
 import { NamedOpens } from "./named-opens.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import type { SmbLog } from "./smb-log.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
-
-/** Receives what the server reports. */
-export interface SmbLog {
-  /** An error of the engine or of the program. */
-  failure(what: string, error: unknown): void;
-  /** Something that the operator should know, although nothing is broken. */
-  warn(line: string): void;
-}
 
 export interface SmbServerOptions {
   readonly accounts: SmbAccounts;
@@ -45,7 +38,7 @@ const TICKS_OF_FILE_ID = 1_000n;
 const SESSION_IDS = 2 ** 31;
 
 /** The state that all SMB connections share. */
-export class SmbServer {
+export class SmbServer implements FileOpenHost {
   readonly options: SmbServerOptions;
   readonly guid = randomBytes(16);
   /** The name of this machine for clients. */
@@ -71,14 +64,22 @@ export class SmbServer {
     options.files.breaks.listen((notice) => this.breakNotices.notify(notice));
   }
 
-  newSession(connection: Connection): Session {
-    const session = new Session(++this.#sessionIds, connection);
-    this.sessions.set(session.id, session);
-    connection.sessions.set(session.id, session);
-    return session;
+  newSessionId(): number {
+    return ++this.#sessionIds;
   }
 
   newFileId(): number {
     return ++this.#fileIds;
+  }
+
+  /** Adds an open to the lists in which others find it. */
+  register(open: FileOpen): void {
+    this.breakNotices.add(open);
+    this.namedOpens.add(open);
+  }
+
+  unregister(open: FileOpen): void {
+    this.breakNotices.delete(open);
+    this.namedOpens.delete(open);
   }
 }

@@ -9,7 +9,7 @@ import { Pace, type Transfer } from "../pace.ts";
 import { ReadMemory } from "../read-memory.ts";
 import type { Share } from "../send-budget.ts";
 import { bytesTakenFrom } from "../socket-progress.ts";
-import { Connection, type Wire } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { releaseFrame } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
@@ -18,6 +18,7 @@ import { receiveFrame, receiveWrite } from "./receive.ts";
 import { restoreHandles } from "./restore-handles.ts";
 import { SendQueue } from "./send-queue.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
+import type { Wire } from "./wire.ts";
 
 export interface SmbListenerOptions extends SmbServerOptions {
   readonly host: string;

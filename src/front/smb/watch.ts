@@ -1,7 +1,6 @@
 import type { FileChange } from "../../service/file/file-changes.ts";
 import type { WatchedStore } from "../../service/file/watched-store.ts";
 import { NOTICE, type Notice, noticeBytes } from "./codec/change-notify.ts";
-import type { FileOpen } from "./file-open.ts";
 import { NOTICES_BYTES_MAX } from "./limits.ts";
 import { noticesOf, type Watching } from "./notices.ts";
 
@@ -18,6 +17,13 @@ export type News =
   | { readonly kind: "closed" }
   | { readonly kind: "aborted" };
 
+/** The open directory that is watched. */
+interface WatchedOpen {
+  /** The share's id. */
+  readonly share: bigint;
+  readonly asked: { readonly handle: bigint };
+}
+
 /** Collects the changes in a directory, from a client's first CHANGE_NOTIFY until it closes it. */
 export class Watch {
   readonly #watching: Watching;
@@ -31,7 +37,7 @@ export class Watch {
   #end: News | null = null;
   readonly stop: () => void;
 
-  constructor(changes: WatchedStore, open: FileOpen, watching: Watching, bytesMax: number) {
+  constructor(changes: WatchedStore, open: WatchedOpen, watching: Watching, bytesMax: number) {
     this.#watching = watching;
     this.#handle = open.asked.handle;
     this.#bytesMax = Math.min(bytesMax, NOTICES_BYTES_MAX);

@@ -7,7 +7,7 @@ import { type Answer, type Call, success } from "../call.ts";
 import { shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
 import { type DurableContext, type DurableRequest, writeDurable } from "../codec/durable.ts";
-import { DURABLE_MS, DURABLE_MS_MAX, type Durability } from "../durable-opens.ts";
+import { DURABLE_MS, DURABLE_MS_MAX, type Durability } from "../durability.ts";
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { OPLOCK } from "../oplock-level.ts";

@@ -15,10 +15,10 @@ import { type DurableContext, readDurable } from "../codec/durable.ts";
 import { DIALECT } from "../codec/negotiate.ts";
 import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
-import type { Durability } from "../durable-opens.ts";
+import type { Durability } from "../durability.ts";
 import { FileOpen } from "../file-open.ts";
-import type { OpenNames } from "../named-opens.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+import type { OpenNames } from "../open-names.ts";
 import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
 import { durabilityOf, durableAnswer, persistentOf, reopen } from "./create-durable.ts";
@@ -82,8 +82,7 @@ async function openNew(
   const persistent = persistentOf(durable, { account, share, granted, mode, fileId: id });
   const done = await openAs(call, openingOf(call, at, request, granted, persistent));
   const isFile = !done.isDirectory && snapshot === null;
-  const open = new FileOpen({
-    server,
+  const open = new FileOpen(server, {
     fileId,
     treeId: tree.id,
     at: { account, share, snapshot },
@@ -105,8 +104,7 @@ async function openNew(
     throw new StatusError(STATUS.USER_SESSION_DELETED);
   }
   session.opens.set(id, open);
-  server.breakNotices.add(open);
-  server.namedOpens.add(open);
+  server.register(open);
   chain.fileId = fileId;
   const { times, allocated, size, attributes } = shownItem(done.item, done.isDirectory);
   return success(

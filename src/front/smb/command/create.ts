@@ -23,7 +23,8 @@ function createPipe(call: Call, name: string): Answer {
   const { session, server, tree, chain } = call;
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };
-  const pipe = openPipe(name, { fileId, treeId: tree.id, account: session.account, server });
+  const { files } = server.options;
+  const pipe = openPipe(name, { fileId, treeId: tree.id, account: session.account, files });
   if (pipe === null) throw new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);
   session.opens.set(id, pipe);
   chain.fileId = fileId;

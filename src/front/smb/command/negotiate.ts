@@ -17,11 +17,12 @@ import {
   SHA_512,
   writeNegotiate,
 } from "../codec/negotiate.ts";
-import type { Connection, Negotiated } from "../connection.ts";
+import type { Connection } from "../connection.ts";
 import { CIPHER, type CipherId, isCcm, isCipher } from "../crypto/cipher.ts";
 import { SIGNING, type SigningAlgorithm } from "../crypto/signer.ts";
 import { DropConnection } from "../drop-connection.ts";
 import { TRANSFER_BYTES_MAX, TRANSFER_BYTES_MAX_202, TRANSFER_BYTES_MAX_CCM } from "../limits.ts";
+import type { Negotiated } from "../negotiated.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { hashOn, signingOf } from "../session.ts";
 import type { SmbServer } from "../smb-server.ts";

@@ -31,7 +31,7 @@ function newSession({ connection, server }: Call): Session {
   if (connection.sessions.size >= sessionsPerConnectionMax) {
     throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
   }
-  return server.newSession(connection);
+  return connection.newSession();
 }
 
 async function step(call: Call, session: Session, request: SessionSetupRequest): Promise<Answer> {
@@ -47,9 +47,9 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   const done = await server.failedLogons.check(claimant, next.prove);
   if (session.isClosed) throw new StatusError(STATUS.USER_SESSION_DELETED);
   if (session.account === "") {
-    admit(session, request);
+    admit(call, session, request);
     session.establish(done.account, done.sessionKey);
-    await closePrevious(session, request.previousSessionId);
+    await closePrevious(call, session, request.previousSessionId);
   } else if (session.account !== done.account) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
@@ -65,19 +65,22 @@ function more(session: Session, token: Bytes): Answer {
 }
 
 /** Sets the signing and encryption that the server, or else the client, requires. */
-function admit(session: Session, request: SessionSetupRequest): void {
-  const { negotiated, server } = session.connection;
+function admit({ connection, server }: Call, session: Session, request: SessionSetupRequest): void {
   const { encryption, signingRequired } = server.options;
   session.encryptionRequired = encryption === "required";
   session.signingRequired = signingRequired || request.signingRequired;
-  if (session.encryptionRequired && negotiated.cipher === null) {
+  if (session.encryptionRequired && connection.negotiated.cipher === null) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
 }
 
 /** Closes the old session of a client that reconnects before the server noticed the loss. */
-async function closePrevious(session: Session, previousId: number): Promise<void> {
-  const previous = session.connection.server.sessions.get(previousId);
+async function closePrevious(
+  { server }: Call,
+  session: Session,
+  previousId: number,
+): Promise<void> {
+  const previous = server.sessions.get(previousId);
   if (previous === undefined || previous === session) return;
   if (previous.account === session.account) await previous.close(true);
 }

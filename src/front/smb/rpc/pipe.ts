@@ -1,9 +1,9 @@
 import type { Bytes } from "../../../base/bytes.ts";
+import type { FileContext } from "../../../service/file/context.ts";
 import type { FileId } from "../codec/file-id.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
-import { OpenBase } from "../open.ts";
+import { OpenBase } from "../open-base.ts";
 import { sharesOf } from "../shares.ts";
-import type { SmbServer } from "../smb-server.ts";
 import { RpcConversation } from "./conversation.ts";
 import { SRVSVC, serveSrvsvc } from "./srvsvc.ts";
 
@@ -11,7 +11,8 @@ export interface PipeOwner {
   readonly fileId: FileId;
   readonly treeId: number;
   readonly account: string;
-  readonly server: SmbServer;
+  /** Where the names of shares are found. */
+  readonly files: FileContext;
 }
 
 /** Opens the pipe of this name; null if no service listens on it. */
@@ -26,10 +27,10 @@ export class PipeOpen extends OpenBase {
   readonly #conversation: RpcConversation;
   #answers: Bytes[] = [];
 
-  constructor({ fileId, treeId, account, server }: PipeOwner) {
+  constructor({ fileId, treeId, account, files }: PipeOwner) {
     super(fileId, treeId);
     this.#conversation = new RpcConversation(SRVSVC, async (operation, input) =>
-      serveSrvsvc(operation, input, await sharesOf(server.options.files, account)),
+      serveSrvsvc(operation, input, await sharesOf(files, account)),
     );
   }
 
