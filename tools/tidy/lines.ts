@@ -20,7 +20,7 @@ export const checkSkips: Rule = lineRule({
 export const checkSleeps: Rule = lineRule({
   rule: "sleep",
   pattern: /\bset(?:Timeout|Interval)\(|\btimers\/promises\b/,
-  message: "tests do not wait for time to pass: turn a HandClock, or wait for the event",
+  message: "tests do not wait for time to pass: advance a ManualClock, or wait for the event",
   covers: inTests,
 });
 

@@ -32,7 +32,7 @@ test("a write shows once: when the open is flushed, or else when it is closed", 
 test("the first write shows after a delay, a second one does not", async (t) => {
   const { time, seen } = counted(1);
   // The delay itself does not keep the process alive.
-  const alive = setTimeout(() => {}, NEVER_MS);
+  const alive = setTimeout(() => {}, NEVER_MS); // tidy-allow sleep: nobody waits for it
   t.after(() => clearTimeout(alive));
   const shown = new Promise<void>((resolve) => {
     seen.next = resolve;
