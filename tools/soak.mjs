@@ -13,6 +13,7 @@ const SHARED = new Set([
   "soak-clients",
   "soak-server",
   "stall-loads",
+  "stall-probe",
   "stall-soak",
   "stalled-server",
 ]);

@@ -1,15 +1,13 @@
+import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { Connection } from "../../bench/connection.ts";
-import { signed } from "../../bench/shared-key.ts";
+import { Worker } from "node:worker_threads";
 import { type Figure, report } from "./figure.ts";
 import type { Load } from "./stall-loads.ts";
+import type { Probed, ProbeSetup } from "./stall-probe.ts";
 import { StalledServer } from "./stalled-server.ts";
 
 const GAP_MS_MAX = 25;
 const P99_MS_MAX = 20;
-/** Interval between two small requests of the other client. */
-const PROBE_EVERY_MS = 4;
-const PROBE_CONNECTIONS = 32;
 /** Clients that send long requests. */
 const CLIENTS = 4;
 
@@ -25,8 +23,9 @@ if (!(seconds > 0)) throw new Error("--seconds takes a number above 0");
 /** Runs one load after another, and reports its effect on other clients. */
 export async function soakStalls(loads: readonly Load[]): Promise<void> {
   const server = await StalledServer.start();
+  const idle = await StalledServer.start();
+  const probe = await Probe.start(server, idle);
   try {
-    const probe = await Probe.open(server);
     const figures: Figure[] = [];
     for (const load of loads.filter(({ name }) => name.includes(values.only))) {
       figures.push(...(await measure(server, probe, load)));
@@ -34,25 +33,26 @@ export async function soakStalls(loads: readonly Load[]): Promise<void> {
     }
     report(figures);
   } finally {
+    await probe.stop();
     await server.stop();
+    await idle.stop();
   }
 }
 
 async function measure(server: StalledServer, probe: Probe, load: Load): Promise<Figure[]> {
   await load.prepare?.(server);
-  const idle = await probe.during(() => forMs(1_000));
+  await probe.look();
   await server.longestGapMs();
   const untilMs = performance.now() + seconds * 1_000;
   let rounds = 0;
-  const loaded = await probe.during(async () => {
-    do {
-      rounds++;
-      await load.run(server, CLIENTS);
-    } while (performance.now() < untilMs);
-  });
+  do {
+    rounds++;
+    await load.run(server, CLIENTS);
+  } while (performance.now() < untilMs);
+  const { loadedMs, idleMs } = await probe.look();
   const gapMs = await server.longestGapMs();
-  const beyondMs = Math.max(0, loaded - idle);
-  const p99 = `${loaded.toFixed(1)} ms, ${idle.toFixed(1)} ms without it`;
+  const beyondMs = Math.max(0, loadedMs - idleMs);
+  const p99 = `${loadedMs.toFixed(1)} ms, ${idleMs.toFixed(1)} ms of an idle server`;
   return [
     {
       promise: `${load.name}: longest CPU gap`,
@@ -69,53 +69,29 @@ async function measure(server: StalledServer, probe: Probe, load: Load): Promise
   ];
 }
 
-/** Another client, which asks for a small blob every few milliseconds, answered or not. */
+/** The other client, in its own thread. */
 class Probe {
-  readonly #port: number;
+  readonly #worker: Worker;
 
-  private constructor(port: number) {
-    this.#port = port;
+  private constructor(worker: Worker) {
+    this.#worker = worker;
   }
 
-  static async open(server: StalledServer): Promise<Probe> {
-    const { blob: port } = server.ports;
-    const body = Buffer.from("small");
-    const headers = { "x-ms-blob-type": "BlockBlob" };
-    await server.send(port, { method: "PUT", path: "/probe", query: { restype: "container" } });
-    await server.send(port, { method: "PUT", path: "/probe/blob", headers, body });
-    return new Probe(port);
+  static async start(loaded: StalledServer, idle: StalledServer): Promise<Probe> {
+    const workerData: ProbeSetup = { loadedPort: loaded.ports.blob, idlePort: idle.ports.blob };
+    const worker = new Worker(new URL("./stall-probe.js", import.meta.url), { workerData });
+    await once(worker, "message");
+    return new Probe(worker);
   }
 
-  /** The 99th percentile of answer times during `work`, in milliseconds. */
-  async during(work: () => Promise<void>): Promise<number> {
-    const request = signed(this.#port, { method: "GET", path: "/probe/blob" });
-    const connections = await Promise.all(
-      Array.from({ length: PROBE_CONNECTIONS }, () => Connection.open(this.#port)),
-    );
-    const tookMs: number[] = [];
-    const free = [...connections];
-    const ask = async () => {
-      const askedMs = performance.now();
-      // Round robin, since the server closes a connection that never asks.
-      const connection = free.shift();
-      if (connection === undefined) return;
-      const { status } = await connection.exchange(request);
-      if (status !== 200) throw new Error(`a small GET was answered with ${status}`);
-      tookMs.push(performance.now() - askedMs);
-      free.push(connection);
-    };
-    const timer = setInterval(ask, PROBE_EVERY_MS); // tidy-allow sleep: this paces a measurement
-    try {
-      await work();
-    } finally {
-      clearInterval(timer);
-    }
-    for (const connection of connections) connection.close();
-    tookMs.sort((one, other) => one - other);
-    return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY;
+  /** Returns what was measured since the last call. */
+  async look(): Promise<Probed> {
+    this.#worker.postMessage("look");
+    const [probed] = (await once(this.#worker, "message")) as [Probed];
+    return probed;
   }
-}
 
-function forMs(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms)); // tidy-allow sleep: this paces a measurement
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
 }

@@ -1,9 +1,11 @@
+import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../base/limits.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
+import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { BlobContext } from "./context.ts";
 import {
   decodeBlob,
@@ -17,7 +19,6 @@ import {
 } from "./records.ts";
 import { decodeDeleted, expiryKey, ofExpiryKey } from "./revision-records.ts";
 
-const ROUND_RECORDS_MAX = 256;
 /** Uncommitted blocks live for days, so another hour does not matter. */
 const SEARCH_PAUSE_MS = 3_600_000;
 
@@ -87,29 +88,24 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
 
 function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void {
   const id = idOf(doomed);
-  let room = ROUND_RECORDS_MAX;
+  const round = new SweepRound(tx);
   for (const space of [SPACE.blob, SPACE.blobSnapshot, SPACE.blobVersion]) {
-    const blobs = entriesOf(tx, space, id, room);
-    for (const entry of blobs) {
+    for (const entry of round.entries(key(space, id))) {
       contents.drop(tx, decodeBlob(entry.value).content);
       tx.delete(entry.key);
     }
-    room -= blobs.length;
   }
-  const tags = entriesOf(tx, SPACE.blobTag, id, room);
-  for (const entry of tags) tx.delete(entry.key);
-  room -= tags.length;
+  round.remove(key(SPACE.blobTag, id));
   for (const space of [SPACE.deletedBlob, SPACE.deletedRevision]) {
-    const deleted = entriesOf(tx, space, id, room);
-    for (const entry of deleted) freeDeletedBlob(tx, contents, entry.key, entry.value);
-    room -= deleted.length;
+    for (const entry of round.entries(key(space, id))) {
+      freeDeletedBlob(tx, contents, entry.key, entry.value);
+    }
   }
-  const staged = entriesOf(tx, SPACE.stagedBlob, id, room);
-  for (const entry of staged) {
+  for (const entry of round.entries(key(SPACE.stagedBlob, id))) {
     const name = nameOfBlobKey(entry.key);
     deleteStagedBlob(tx, { id }, name, decodeStagedBlob(entry.value), { dropContents: true });
   }
-  if (staged.length < room) tx.delete(doomed.key);
+  if (!round.isOver) tx.delete(doomed.key);
 }
 
 /** Later rounds remove the container's blobs. */
@@ -134,12 +130,12 @@ function freeDeletedBlob(
 
 function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): void {
   const { dropContents } = decodeDoomedStagedBlob(doomed.value);
-  const blocks = entriesOf(tx, SPACE.stagedBlock, idOf(doomed), ROUND_RECORDS_MAX);
-  for (const entry of blocks) {
+  const round = new SweepRound(tx);
+  for (const entry of round.entries(key(SPACE.stagedBlock, idOf(doomed)))) {
     if (dropContents) contents.drop(tx, decodeStagedBlock(entry.value).content);
     tx.delete(entry.key);
   }
-  if (blocks.length < ROUND_RECORDS_MAX) tx.delete(doomed.key);
+  if (!round.isOver) tx.delete(doomed.key);
 }
 
 /** Deleted containers and revisions whose retention has ended. */
@@ -149,9 +145,12 @@ function expired(view: View, limit: number): Entry[] {
 }
 
 function freeExpired(tx: Transaction, contents: Contents): void {
+  const budget = new BodyBudget();
   for (const { key: found } of expired(tx, ROUND_RECORDS_MAX)) {
+    if (budget.isSpent) return;
     const of = ofExpiryKey(found);
     const value = tx.get(of);
+    budget.spend(value?.length ?? 0);
     if (value === undefined) tx.delete(found);
     else if (of[0] === SPACE.deletedContainer) freeDeletedContainer(tx, of, value);
     else freeDeletedBlob(tx, contents, of, value);
@@ -194,9 +193,4 @@ function isOld(staged: Bytes, now: Instant): boolean {
 
 function idOf(entry: Entry): bigint {
   return new KeyReader(entry.key).u64();
-}
-
-function entriesOf(view: View, space: Space, id: bigint, limit: number): Entry[] {
-  const all = key(space, id);
-  return view.range(all, keyAfter(all), { limit });
 }

@@ -3,6 +3,7 @@ import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts"
 import type { Stamp } from "../../base/stamp.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
+import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { FileContext } from "./context.ts";
 import { ExpirySearch } from "./expiry-search.ts";
 import { contentOfPreserved } from "./preserved-files.ts";
@@ -10,8 +11,6 @@ import { sinceOf, stampOfPreserved } from "./preserved-records.ts";
 import { abandonShare, deletedShareOfEntry, snapshotsOf } from "./records.ts";
 import { isDeletionOver } from "./share-deletions.ts";
 import { decodeFile } from "./tree-records.ts";
-
-const ROUND_RECORDS_MAX = 256;
 
 /** Spaces whose keys begin with a share's id and whose records refer to no content. */
 const PLAIN_SPACES = [
@@ -111,21 +110,16 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
   const doomed = firstOf(tx, SPACE.doomedShare);
   if (doomed === null) return;
   const share = new KeyReader(doomed.key).u64();
-  let room = ROUND_RECORDS_MAX;
-  const free = (space: Space, drop: (entry: Entry) => void) => {
-    const all = key(space, share);
-    for (const entry of room === 0 ? [] : tx.range(all, keyAfter(all), { limit: room })) {
-      drop(entry);
-      room--;
-    }
-  };
-  free(SPACE.file, (entry) => {
+  const round = new SweepRound(tx);
+  for (const entry of round.entries(key(SPACE.file, share))) {
     contents.drop(tx, decodeFile(entry.value).content);
     tx.delete(entry.key);
-  });
-  free(SPACE.preservedRecord, (entry) => dropPreserved(tx, contents, entry));
-  for (const space of PLAIN_SPACES) free(space, (entry) => tx.delete(entry.key));
-  if (room > 0) tx.delete(doomed.key);
+  }
+  for (const entry of round.entries(key(SPACE.preservedRecord, share))) {
+    dropPreserved(tx, contents, entry);
+  }
+  for (const space of PLAIN_SPACES) round.remove(key(space, share));
+  if (!round.isOver) tx.delete(doomed.key);
 }
 
 function dropPreserved(tx: Transaction, contents: Contents, entry: Entry): void {

@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { isExpired } from "../../rules/visibility.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
+import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { QueueContext } from "./context.ts";
 import {
   type ExpiryNote,
@@ -13,7 +14,6 @@ import {
   slotOfEntry,
 } from "./records.ts";
 
-const ROUND_RECORDS_MAX = 256;
 /** Visibility slots that one round reads. Reading is cheaper than writing. */
 const ROUND_SLOTS_MAX = 1_024;
 
@@ -77,14 +77,9 @@ function freeDoomed(tx: Transaction): void {
   const doomed = firstDoomed(tx);
   if (doomed === null) return;
   const id = new KeyReader(doomed.key).u64();
-  let room = ROUND_RECORDS_MAX;
-  for (const space of HELD) {
-    const all = key(space, id);
-    const entries = tx.range(all, keyAfter(all), { limit: room });
-    for (const entry of entries) tx.delete(entry.key);
-    room -= entries.length;
-  }
-  if (room > 0) tx.delete(doomed.key);
+  const round = new SweepRound(tx);
+  for (const space of HELD) round.remove(key(space, id));
+  if (!round.isOver) tx.delete(doomed.key);
 }
 
 function beginSearch(view: View): Search | null {

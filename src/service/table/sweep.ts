@@ -1,8 +1,8 @@
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
+import { SweepRound } from "../shared/sweep-round.ts";
 import type { TableContext } from "./context.ts";
 
-const ROUND_RECORDS_MAX = 256;
 const ALL_DOOMED = key(SPACE.doomedTable);
 
 /** Removes the entities of deleted tables. */
@@ -27,10 +27,9 @@ export class TableSweep {
 function removeEntities(tx: Transaction): void {
   const doomed = firstDoomed(tx);
   if (doomed === undefined) return;
-  const all = key(SPACE.entity, new KeyReader(doomed.key).u64());
-  const entries = tx.range(all, keyAfter(all), { limit: ROUND_RECORDS_MAX });
-  for (const entry of entries) tx.delete(entry.key);
-  if (entries.length < ROUND_RECORDS_MAX) tx.delete(doomed.key);
+  const round = new SweepRound(tx);
+  round.remove(key(SPACE.entity, new KeyReader(doomed.key).u64()));
+  if (!round.isOver) tx.delete(doomed.key);
 }
 
 function firstDoomed(view: View): Entry | undefined {
