@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { Machine } from "../machine/machine.ts";
 import { gather } from "../store/bodies.fixture.ts";
 import type { Content, Part, Reading, Taken } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
@@ -23,7 +24,7 @@ export class ContentsBench {
   constructor(store: Store, extents: Extents) {
     this.store = store;
     this.extents = extents;
-    this.contents = new StoredContents(this.#watched(store), extents);
+    this.contents = new StoredContents(this.#watched(store), extents, new Machine());
   }
 
   #watched(store: Store): Store {

@@ -1,6 +1,5 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
-import { Md5Batches } from "../machine/md5-batches.ts";
-import { Md5Thread } from "../machine/md5-thread.ts";
+import type { Machine } from "../machine/machine.ts";
 import {
   type Content,
   type Contents,
@@ -73,16 +72,16 @@ export class StoredContents implements Contents {
   readonly #extents: Extents;
   readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
-  readonly #md5Thread = new Md5Thread();
-  readonly #md5Batches = new Md5Batches();
+  readonly #machine: Machine;
   /** The number of pins of each list that is being read or drafted. */
   readonly #pins = new Map<bigint, number>();
   /** The highest extent at the last upload. When one is added, dead extents are removed. */
   #lastExtent: number;
 
   /** `incoming` stores uploads, and may refuse them. The sweeper writes to `extents` directly. */
-  constructor(store: Store, extents: Extents, incoming: ExtentWrites = extents) {
+  constructor(store: Store, extents: Extents, machine: Machine, incoming: ExtentWrites = extents) {
     this.#store = store;
+    this.#machine = machine;
     this.#extents = extents;
     this.#incoming = incoming;
     this.#lastExtent = extents.lastExtent;
@@ -288,13 +287,13 @@ export class StoredContents implements Contents {
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
     const bytes = body.takeWhole?.() ?? (await collect(body));
-    const computed = await digestsOf(bytes, digests, this.#md5Batches);
+    const computed = await digestsOf(bytes, digests, this.#machine.md5Batches);
     return new TakenBytes(bytes.length, computed, bytes, [], () => {});
   }
 
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.lastExtent;
-    const md5 = asked.md5 ? new StreamingMd5(body.length, this.#md5Thread) : null;
+    const md5 = asked.md5 ? new StreamingMd5(body.length, this.#machine.md5Thread) : null;
     const tap = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
     let written: Written;
     try {

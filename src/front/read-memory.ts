@@ -1,8 +1,8 @@
 import { Socket, type SocketConstructorOpts } from "node:net";
 import type { Bytes } from "../base/bytes.ts";
 import { MIB } from "../base/limits.ts";
-import { alignedBytes, PAGE_BYTES } from "../machine/aligned-bytes.ts";
-import { Slabs } from "../machine/slabs.ts";
+import { PAGE_BYTES } from "../machine/aligned-bytes.ts";
+import { ALIGNED, Slabs } from "../machine/slabs.ts";
 
 const IDLE_BYTES_MAX = 2 * MIB;
 
@@ -57,7 +57,7 @@ export class ReadMemory {
   constructor({ shared, own, owners }: ReadSizes) {
     this.shared = Buffer.allocUnsafeSlow(shared);
     this.#owners = owners;
-    this.#aligned = new Slabs(own, Number.POSITIVE_INFINITY, alignedBytes);
+    this.#aligned = new Slabs(own, Number.POSITIVE_INFINITY, ALIGNED);
     this.#temporary = new Slabs(own, Math.floor(IDLE_BYTES_MAX / own));
   }
 

@@ -5,17 +5,20 @@ import type { Bytes } from "../base/bytes.ts";
 export const PAGE_BYTES = 4096;
 
 /**
- * Allocates page-aligned memory for direct I/O, which other threads can share. It is never freed:
- * borrow it from `Slabs` if you need it for a while.
+ * Allocates page-aligned memory for direct I/O, which other threads can read. Its bytes are not
+ * cleared. Give it back with `freeAlignedBytes`: the garbage collector does not.
  */
 export function alignedBytes(bytes: number): Bytes {
   const pages = Math.ceil(bytes / PAGE_BYTES);
-  const at = Atomics.add(pagesTaken, 0, pages) * PAGE_BYTES;
-  const missing = at + pages * PAGE_BYTES - alignedMemory.buffer.byteLength;
-  if (missing > 0) {
-    alignedMemory.grow(Math.ceil(Math.max(missing, GROWTH_BYTES_MIN) / UNIT_BYTES));
-  }
-  return alignedBytesAt(at, bytes);
+  return alignedBytesAt(freed.get(pages)?.pop() ?? newPages(pages), bytes);
+}
+
+/** Frees memory from `alignedBytes`, which nobody may use any more. */
+export function freeAlignedBytes(bytes: Bytes): void {
+  const pages = Math.ceil(bytes.length / PAGE_BYTES);
+  const places = freed.get(pages);
+  if (places === undefined) freed.set(pages, [bytes.byteOffset]);
+  else places.push(bytes.byteOffset);
 }
 
 /** A view of aligned memory that another thread has allocated. */
@@ -51,17 +54,46 @@ export interface SharedMemory {
   grow(units: number): void;
 }
 
+/** Aligned memory for a worker's own use: pass it as `workerData.alignedRoom`. */
+export interface AlignedRoom {
+  readonly memory: SharedMemory;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Makes room for a worker out of memory from `alignedBytes`, to be freed once the worker ended. */
+export function roomForWorker(own: Bytes): AlignedRoom {
+  return { memory: alignedMemory, at: own.byteOffset, bytes: own.length };
+}
+
 // Node has `WebAssembly`; the type definitions in use do not.
 declare const WebAssembly: {
   Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
 };
 
-/** A worker shares the memory of the thread that passes it as `workerData.alignedMemory`. */
+/** The thread that makes the memory allocates all of it. A worker gets a room and never grows it. */
+const room: AlignedRoom | null = workerData?.alignedRoom ?? null;
+
+/** The aligned memory of the process. Compiled functions are bound to it. */
 export const alignedMemory: SharedMemory =
-  workerData?.alignedMemory ??
-  new WebAssembly.Memory({ initial: 1, maximum: UNITS_MAX, shared: true });
+  room?.memory ?? new WebAssembly.Memory({ initial: 1, maximum: UNITS_MAX, shared: true });
 /** The memory's buffers: each time it grows there is a new one, for the same bytes. */
 const views = new WeakSet<object>();
-/** The number of allocated pages, for all threads. It is stored in the first page. */
-const pagesTaken = new Int32Array(alignedMemory.buffer, 0, 1);
-Atomics.compareExchange(pagesTaken, 0, 0, 1);
+/** Where memory begins that was never allocated. No memory is at 0. */
+let unusedAt = room?.at ?? PAGE_BYTES;
+/** Freed places, by their number of pages. Few sizes are in use, so places are never split. */
+const freed = new Map<number, number[]>();
+
+function newPages(pages: number): number {
+  const at = unusedAt;
+  unusedAt += pages * PAGE_BYTES;
+  if (room !== null) {
+    if (unusedAt > room.at + room.bytes) throw new Error("the room of a worker is too small");
+    return at;
+  }
+  const missing = unusedAt - alignedMemory.buffer.byteLength;
+  if (missing > 0) {
+    alignedMemory.grow(Math.ceil(Math.max(missing, GROWTH_BYTES_MIN) / UNIT_BYTES));
+  }
+  return at;
+}

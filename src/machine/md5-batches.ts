@@ -1,6 +1,11 @@
 import { hash } from "node:crypto";
 import type { Bytes } from "../base/bytes.ts";
-import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
+import {
+  alignedBytes,
+  alignedMemory,
+  freeAlignedBytes,
+  placeInAlignedMemory,
+} from "./aligned-bytes.ts";
 import { type FourPlaces, MD5_BLOCK_BYTES, MD5_STATE_BYTES, md5Blocks } from "./md5-blocks.ts";
 import { MD5_INITIAL_STATE } from "./md5-lanes.ts";
 
@@ -25,6 +30,7 @@ interface Waiting {
 export class Md5Batches {
   #waiting: Waiting[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
+  #lanes: FourLanes | null = null;
 
   /** The bytes must not change until the result is there. */
   md5(bytes: Bytes): Bytes | Promise<Bytes> {
@@ -49,8 +55,15 @@ export class Md5Batches {
       first.resolve(md5Of(first.bytes));
       return;
     }
-    const found = md5OfFour(waiting.map(({ bytes }) => bytes));
+    this.#lanes ??= new FourLanes();
+    const found = this.#lanes.md5Of(waiting.map(({ bytes }) => bytes));
     for (const [at, { resolve }] of waiting.entries()) resolve(found[at] as Bytes);
+  }
+
+  /** Frees the memory; later bodies take it again. */
+  close(): void {
+    this.#lanes?.free();
+    this.#lanes = null;
   }
 }
 
@@ -59,44 +72,55 @@ function md5Of(bytes: Bytes): Bytes {
 }
 
 const blocks = md5Blocks(alignedMemory);
-const states = alignedBytes(LANES * MD5_STATE_BYTES);
-const padded = alignedBytes(LANES * PADDED_BYTES);
-const initialStates = Buffer.concat(Array.from({ length: LANES }, () => MD5_INITIAL_STATE));
-const stateAt = fourPlaces((lane) => states.byteOffset + lane * MD5_STATE_BYTES);
-const paddedAt = fourPlaces((lane) => padded.byteOffset + lane * PADDED_BYTES);
+const INITIAL_STATES = Buffer.concat(Array.from({ length: LANES }, () => MD5_INITIAL_STATE));
+const STATES_BYTES = LANES * MD5_STATE_BYTES;
 
-/** The MD5 of each of up to four bodies in aligned memory. */
-export function md5OfFour(bodies: readonly Bytes[]): Bytes[] {
-  // A lane without a body repeats the work of the first one.
-  const bodyOf = (lane: number) => (bodies[lane] ?? bodies[0]) as Bytes;
-  const blocksOf = (lane: number) => Math.floor(bodyOf(lane).length / MD5_BLOCK_BYTES);
-  states.fill(initialStates);
-  const common = Math.min(blocksOf(0), blocksOf(1), blocksOf(2), blocksOf(3));
-  blocks.four(
-    stateAt,
-    fourPlaces((lane) => bodyOf(lane).byteOffset),
-    common,
-  );
-  const paddedBlocks = [0, 1, 2, 3].map((lane) => {
-    const body = bodyOf(lane);
-    const more = blocksOf(lane) - common;
-    const from = common * MD5_BLOCK_BYTES;
-    if (more > 0) blocks.one(stateAt[lane] as number, body.byteOffset + from, more);
-    return padLastBlock(body, lane * PADDED_BYTES);
-  });
-  blocks.four(stateAt, paddedAt, 1);
-  for (const [lane, count] of paddedBlocks.entries()) {
-    const second = (paddedAt[lane] as number) + MD5_BLOCK_BYTES;
-    if (count > 1) blocks.one(stateAt[lane] as number, second, 1);
+/** Working memory for the MD5 of up to four bodies at a time. */
+export class FourLanes {
+  readonly #memory = alignedBytes(STATES_BYTES + LANES * PADDED_BYTES);
+  readonly #states = this.#memory.subarray(0, STATES_BYTES);
+  readonly #padded = this.#memory.subarray(STATES_BYTES);
+  readonly #stateAt = fourPlaces((lane) => this.#states.byteOffset + lane * MD5_STATE_BYTES);
+  readonly #paddedAt = fourPlaces((lane) => this.#padded.byteOffset + lane * PADDED_BYTES);
+
+  /** The MD5 of each of up to four bodies in aligned memory. */
+  md5Of(bodies: readonly Bytes[]): Bytes[] {
+    // A lane without a body repeats the work of the first one.
+    const bodyOf = (lane: number) => (bodies[lane] ?? bodies[0]) as Bytes;
+    const blocksOf = (lane: number) => Math.floor(bodyOf(lane).length / MD5_BLOCK_BYTES);
+    const stateAt = this.#stateAt;
+    this.#states.fill(INITIAL_STATES);
+    const common = Math.min(blocksOf(0), blocksOf(1), blocksOf(2), blocksOf(3));
+    blocks.four(
+      stateAt,
+      fourPlaces((lane) => bodyOf(lane).byteOffset),
+      common,
+    );
+    const paddedBlocks = [0, 1, 2, 3].map((lane) => {
+      const body = bodyOf(lane);
+      const more = blocksOf(lane) - common;
+      const from = common * MD5_BLOCK_BYTES;
+      if (more > 0) blocks.one(stateAt[lane] as number, body.byteOffset + from, more);
+      return padLastBlock(body, this.#padded, lane * PADDED_BYTES);
+    });
+    blocks.four(stateAt, this.#paddedAt, 1);
+    for (const [lane, count] of paddedBlocks.entries()) {
+      const second = (this.#paddedAt[lane] as number) + MD5_BLOCK_BYTES;
+      if (count > 1) blocks.one(stateAt[lane] as number, second, 1);
+    }
+    return bodies.map((_, lane) => {
+      const start = lane * MD5_STATE_BYTES;
+      return Buffer.from(this.#states.subarray(start, start + MD5_STATE_BYTES));
+    });
   }
-  return bodies.map((_, lane) => {
-    const start = lane * MD5_STATE_BYTES;
-    return Buffer.from(states.subarray(start, start + MD5_STATE_BYTES));
-  });
+
+  free(): void {
+    freeAlignedBytes(this.#memory);
+  }
 }
 
 /** Pads the bytes after the last whole block to one or two blocks; returns how many. */
-function padLastBlock(body: Bytes, at: number): number {
+function padLastBlock(body: Bytes, padded: Bytes, at: number): number {
   const length = body.length % MD5_BLOCK_BYTES;
   const count = length + 1 + COUNT_BYTES <= MD5_BLOCK_BYTES ? 1 : 2;
   const start = body.length - length;

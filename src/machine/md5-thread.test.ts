@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import type { Worker } from "node:worker_threads";
 import { someBytes } from "../store/bodies.fixture.ts";
 import { alignedBytes } from "./aligned-bytes.ts";
 import { Md5Job, Md5Thread } from "./md5-thread.ts";
@@ -52,6 +53,22 @@ test("if the thread dies, all waiting updates fail", async () => {
   await assert.rejects(job.update([], true), /out of memory/);
   assert.throws(() => job.digest(), /has not ended/);
   assert.equal(ended.length, 1);
+});
+
+test("a closed thread has ended, and bodies that are not finished fail", async () => {
+  const thread = new Md5Thread();
+  const exits: Promise<unknown>[] = [];
+  const noteExit = (worker: Worker) => {
+    exits.push(new Promise((resolve) => worker.once("exit", resolve)));
+  };
+  process.once("worker", noteExit);
+  const job = thread.begin();
+  await job.update([aligned(someBytes(1_000, 1))], false);
+  await thread.close();
+  assert.equal(exits.length, 1);
+  await exits[0];
+  await assert.rejects(job.update([], true), /has ended/);
+  assert.throws(() => thread.begin(), /has ended/);
 });
 
 function md5(bytes: Buffer): Buffer {

@@ -1,10 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { Bytes } from "../base/bytes.ts";
-import { alignedBytes, alignedMemory } from "./aligned-bytes.ts";
+import { alignedMemory } from "./aligned-bytes.ts";
 import { beginMd5In, MD5_SLOT_BYTES, type Md5Parts, md5In } from "./md5-lanes.ts";
-import { Slabs } from "./slabs.ts";
-
-const slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+import { ALIGNED, Slabs } from "./slabs.ts";
 
 /**
  * MD5 on a worker thread. For a large body MD5 takes as much time as all other steps together. The
@@ -13,23 +11,35 @@ const slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 export class Md5Thread {
   /** By the place of their slots in memory. */
   readonly #jobs = new Map<number, Md5Job>();
+  readonly #slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, ALIGNED);
   #worker: Worker | null = null;
+  #isClosed = false;
 
   begin(): Md5Job {
+    if (this.#isClosed) throw new Error("the MD5 thread has ended");
     const worker = this.#worker ?? this.#start();
-    const slot = slots.take();
+    const slot = this.#slots.take();
     const job = new Md5Job(
       slot,
       (asked) => worker.postMessage(asked),
       () => {
         this.#jobs.delete(slot.byteOffset);
-        slots.release(slot);
+        this.#slots.release(slot);
         if (this.#jobs.size === 0) worker.unref();
       },
     );
     this.#jobs.set(slot.byteOffset, job);
     worker.ref();
     return job;
+  }
+
+  /** Ends the thread. Bodies that are not finished fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.terminate();
+    this.#worker = null;
+    for (const job of this.#jobs.values()) job.fail(new Error("the MD5 thread has ended"));
+    this.#slots.close();
   }
 
   #start(): Worker {

@@ -43,3 +43,13 @@ test("released slabs return their memory to the system", () => {
   for (const slab of all) slabs.release(slab);
   assert.ok(full - process.memoryUsage.rss() > 100 * 1024 * 1024);
 });
+
+test("a closed pool has no memory left once its last slab is released", () => {
+  const slabs = new ShrinkingSlabs(BYTES, 16, 64);
+  const [first, second] = takeAll(slabs, 2) as [Bytes, Bytes];
+  slabs.close();
+  assert.equal(slabs.slabs, 2);
+  slabs.release(second);
+  slabs.release(first);
+  assert.equal(slabs.slabs, 0);
+});

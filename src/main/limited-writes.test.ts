@@ -5,6 +5,7 @@ import { ManualClock } from "../base/clock.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
+import { Machine } from "../machine/machine.ts";
 import type { Content } from "../store/contents.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 
@@ -35,7 +36,12 @@ test("the sweeper compacts mostly dead extents although there is no space", asyn
   const store = new MemoryStore(new ManualClock(0));
   const extents = new MemoryExtents();
   const size = 20_000;
-  const contents = new StoredContents(store, extents, new LimitedWrites(extents, 20 * size));
+  const contents = new StoredContents(
+    store,
+    extents,
+    new Machine(),
+    new LimitedWrites(extents, 20 * size),
+  );
   const put = async (): Promise<Content> => {
     const body = wholeBody(Buffer.alloc(size));
     const taken = await contents.take(body, { md5: false, crc64: false });

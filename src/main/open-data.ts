@@ -14,6 +14,7 @@ import { WAL_BYTES_ENOUGH } from "../engine/embedded/wal.ts";
 import { WalLossError } from "../engine/embedded/wal-check.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
+import { Machine } from "../machine/machine.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
@@ -85,9 +86,14 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
 export function memoryData(store: Store, bytesMax: number | null): Data {
   const extents = new MemoryExtents();
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
-  const contents = new StoredContents(store, extents, incoming);
+  const machine = new Machine();
+  const contents = new StoredContents(store, extents, machine, incoming);
   const breaks = new CacheBreaks();
-  return { store, contents, breaks, warnings: [], space: null, close: () => store.close() };
+  const close = async () => {
+    await store.close();
+    await machine.close();
+  };
+  return { store, contents, breaks, warnings: [], space: null, close };
 }
 
 async function openFolder(
@@ -97,6 +103,8 @@ async function openFolder(
   options: Partial<WalOptions>,
 ): Promise<Data> {
   const undo = new Undo();
+  const machine = new Machine();
+  undo.add(() => machine.close());
   try {
     const folder = await openDataFolder(path);
     undo.add(() => folder.release());
@@ -113,13 +121,15 @@ async function openFolder(
     const endOfUse = await findEndOfUse(store);
     const extents = await EmbeddedExtents.open({
       folder: folder.extentsFolder,
+      machine,
       endOfUse,
       failStop,
       extentBytesMax: partOfVolume(volumeBytes, EXTENT_PART, EXTENT_BYTES_MIN, EXTENT_BYTES_MAX),
       space,
     });
     undo.add(() => extents.close());
-    const contents = new StoredContents(store, extents, new GuardedWrites(extents, space));
+    const guarded = new GuardedWrites(extents, space);
+    const contents = new StoredContents(store, extents, machine, guarded);
     const breaks = new CacheBreaks();
     const warnings = folder.openToOthers;
     return { store, contents, breaks, warnings, space, close: () => undo.run() };

@@ -7,6 +7,7 @@ import { ManualClock } from "../../base/clock.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { findEndOfUse } from "../../content/content-uses.ts";
 import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
+import { Machine } from "../../machine/machine.ts";
 import { inParts, someBytes } from "../../store/bodies.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
@@ -175,6 +176,7 @@ async function openIn(
   const failStop = (error: StoreError) => assert.fail(error);
   const store = await openEmbeddedStore(join(folder, "store"), new ManualClock(START_MS), failStop);
   const extents = await EmbeddedExtents.open({
+    machine: new Machine(),
     folder: join(folder, "extents"),
     endOfUse: await findEndOfUse(store),
     failStop,

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 
 /** Syncs with each write, in one call. Other systems lack the flag, or it promises less there. */
 export const SYNC_FLAG = process.platform === "linux" ? constants.O_DSYNC : 0;
@@ -17,12 +17,13 @@ export async function directIoFlag(folder: string): Promise<number> {
   const flag = constants.O_DIRECT ?? 0;
   if (flag === 0) return 0;
   const path = join(folder, TRIAL_FILE);
+  const page = alignedBytes(PAGE_BYTES);
   const made = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC;
   try {
     const file = await open(path, made | flag, 0o600);
     try {
-      const { bytesWritten } = await file.write(trialPage, 0, PAGE_BYTES, 0);
-      const { bytesRead } = await file.read(trialPage, 0, PAGE_BYTES, 0);
+      const { bytesWritten } = await file.write(page, 0, PAGE_BYTES, 0);
+      const { bytesRead } = await file.read(page, 0, PAGE_BYTES, 0);
       return bytesWritten === PAGE_BYTES && bytesRead === PAGE_BYTES ? flag : 0;
     } finally {
       await file.close();
@@ -31,8 +32,7 @@ export async function directIoFlag(folder: string): Promise<number> {
     // Some file systems refuse the flag, others the first write. A full disk is reported later.
     return 0;
   } finally {
+    freeAlignedBytes(page);
     await unlink(path).catch(() => {});
   }
 }
-
-const trialPage = alignedBytes(PAGE_BYTES);

@@ -17,6 +17,7 @@ import { type BorrowedBuffer, copyAndRelease } from "../../base/borrowed-buffer.
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { Machine } from "../../machine/machine.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";
@@ -151,7 +152,13 @@ async function openExtents(t: TestContext, extentBytesMax: number) {
   const folder = await newFolder(t);
   const failures: StoreError[] = [];
   const failStop = (error: StoreError) => void failures.push(error);
-  const extents = await EmbeddedExtents.open({ folder, endOfUse: null, failStop, extentBytesMax });
+  const extents = await EmbeddedExtents.open({
+    folder,
+    machine: new Machine(),
+    endOfUse: null,
+    failStop,
+    extentBytesMax,
+  });
   t.after(() => extents.close());
   return { extents, folder, failures };
 }

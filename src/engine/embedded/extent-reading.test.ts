@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { type BorrowedBuffer, borrowWhole, lengthOf } from "../../base/borrowed-buffer.ts";
 import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
+import { Machine } from "../../machine/machine.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import type { Address } from "../../store/extents.ts";
 import { directIoFlag } from "./direct-io.ts";
@@ -58,6 +59,17 @@ test("the more is borrowed in all, the less one borrower gets at a time", async 
   borrowed.release();
 });
 
+test("what readers of one server borrow takes nothing from those of another", async (t) => {
+  const [one, other] = [await openWithPiece(t, "fast"), await openWithPiece(t, "fast")];
+  const borrow = async ({ extents, at }: typeof one) =>
+    (await extents.read(at, 0, at.length).borrow(2 * MIB)) as BorrowedBuffer;
+  const buffers: BorrowedBuffer[] = [];
+  while (buffers.length < 100) buffers.push(await borrow(one));
+  const others = await borrow(other);
+  assert.equal(lengthOf(others.parts) / CHUNK_BYTES, 32);
+  for (const borrowed of [...buffers, others]) borrowed.release();
+});
+
 async function openWithPiece(
   t: TestContext,
   pace: "fast" | "slow",
@@ -68,6 +80,7 @@ async function openWithPiece(
   if (pace === "fast") seen.saw(MIB, 0.5);
   else t.mock.method(seen, "saw", () => {});
   const extents = await EmbeddedExtents.open({
+    machine: new Machine(),
     folder,
     endOfUse: null,
     failStop: assert.ifError,

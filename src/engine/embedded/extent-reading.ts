@@ -2,14 +2,9 @@ import {
   type BorrowedBuffer,
   type BufferOwner,
   borrowTogether,
-  copyParts,
 } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
-import { MemoryBudget } from "../../base/memory-budget.ts";
-import { alignedBytes } from "../../machine/aligned-bytes.ts";
-import { ShrinkingSlabs } from "../../machine/shrinking-slabs.ts";
-import { Slabs } from "../../machine/slabs.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import {
@@ -22,38 +17,19 @@ import {
   STRIDE_BYTES,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
-
-/** The most chunks in one read: a mebibyte, and the chunk it ends in. They fill a slab. */
-const READ_CHUNKS_MAX = 17;
-/** Slabs that one reader gets at a time, read by as many threads, while few are in use. */
-const SLABS_AT_ONCE_MAX = 4;
-const FEW_SLABS_MAX = 16;
-/** Beyond this many borrowed slabs, reads are copied: aligned memory is never freed. */
-const BORROWED_SLABS_MAX = 24;
-const COPIED_CHUNKS_MAX = 8;
-/** Slabs beyond those for reads that are copied, and release their slab before bytes are sent. */
-const READING_SLABS_MAX = 8;
-
-const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-/** Each holds a copied chunk. Beyond `COPIES_MAX`, copies go to the heap. */
-const IDLE_COPIES_MAX = 16;
-const COPIES_MAX = 4_096;
-const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, IDLE_COPIES_MAX, COPIES_MAX);
-/**
- * Reads wait for a slab in a fair queue, but never for a client: borrowed slabs stay below the
- * limit.
- */
-const reads = new MemoryBudget((BORROWED_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
+import { READ_CHUNKS_MAX, type ReadSlabs } from "./read-slabs.ts";
 
 /** The owner of a piece's bytes, read from the disk part by part. */
 export class PieceOwner implements BufferOwner {
+  readonly #slabs: ReadSlabs;
   readonly #file: ExtentFile;
   readonly #at: Address;
   readonly #until: number;
   readonly #isDirect: boolean;
   #from: number;
 
-  constructor(file: ExtentFile, at: Address, from: number, length: number) {
+  constructor(slabs: ReadSlabs, file: ExtentFile, at: Address, from: number, length: number) {
+    this.#slabs = slabs;
     this.#file = file;
     this.#at = at;
     this.#from = from;
@@ -64,7 +40,7 @@ export class PieceOwner implements BufferOwner {
   async borrow(bytes: number): Promise<BorrowedBuffer | null> {
     if (this.#from === this.#until) return null;
     const asked: Promise<BorrowedBuffer>[] = [];
-    let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), chunksAtOnce());
+    let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), this.#slabs.chunksAtOnce);
     for (; chunks > 0 && this.#from < this.#until; chunks -= READ_CHUNKS_MAX) {
       asked.push(this.#read(Math.min(chunks, READ_CHUNKS_MAX)));
     }
@@ -72,10 +48,11 @@ export class PieceOwner implements BufferOwner {
   }
 
   #read(chunks: number): Promise<BorrowedBuffer> {
-    const [file, at, from, isDirect] = [this.#file, this.#at, this.#from, this.#isDirect];
+    const [slabs, file, at, from] = [this.#slabs, this.#file, this.#at, this.#from];
     const end = startOfChunk(at, from) + chunks * chunkBytesOf(at.length);
     this.#from = Math.min(end, this.#until);
-    return borrowChunks({ file, at, from, until: this.#from, isDirect });
+    const isDirect = this.#isDirect;
+    return borrowChunks({ slabs, file, at, from, until: this.#from, isDirect });
   }
 }
 
@@ -84,17 +61,13 @@ function isBestDirect(file: ExtentFile, at: Address, from: number, length: numbe
   return file.isBestDirect(at.offset + first, from + length - first);
 }
 
-function chunksAtOnce(): number {
-  if (slabs.taken < FEW_SLABS_MAX) return SLABS_AT_ONCE_MAX * READ_CHUNKS_MAX;
-  return slabs.taken < BORROWED_SLABS_MAX ? READ_CHUNKS_MAX : COPIED_CHUNKS_MAX;
-}
-
 /** The start of the chunk that contains this byte of a piece. */
 function startOfChunk({ length }: Address, byte: number): number {
   return byte - (byte % chunkBytesOf(length));
 }
 
 interface BorrowChunks {
+  readonly slabs: ReadSlabs;
   readonly file: ExtentFile;
   readonly at: Address;
   readonly from: number;
@@ -107,13 +80,13 @@ interface BorrowChunks {
  * the wanted bytes without the checksums between them.
  */
 async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
-  const { file, at, from, until, isDirect } = asked;
+  const { slabs, file, at, from, until, isDirect } = asked;
   const chunkBytes = chunkBytesOf(at.length);
   const first = startOfChunk(at, from);
   const last = startOfChunk(at, until - 1);
   const end = Math.min(last + chunkBytes, at.length);
   const strides = (last - first) / chunkBytes + 1;
-  const wait = reads.take(slabs.bytes);
+  const wait = slabs.whenFree();
   if (wait !== undefined) await wait;
   const slab = slabs.take();
   try {
@@ -131,9 +104,9 @@ async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
       const isWhole = from <= start && start + chunk.length <= until;
       parts.push(isWhole ? chunk : chunk.subarray(Math.max(from - start, 0), until - start));
     }
-    return slabs.taken <= BORROWED_SLABS_MAX ? borrowed(slab, parts) : copied(slab, parts);
+    return slabs.borrow(slab, parts);
   } catch (error) {
-    releaseSlab(slab);
+    slabs.release(slab);
     throw error;
   }
 }
@@ -145,32 +118,6 @@ function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): bool
     return checksumInAddress(pages, chunk.length, chunkBytes) === at.checksum;
   }
   return checksumOf(chunk, at.extent) === pages.readUInt32LE(chunkAt + chunk.length);
-}
-
-function borrowed(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
-  return { parts, mayOverwrite: true, release: () => releaseSlab(slab) };
-}
-
-/** Copies the bytes into smaller memory, which is returned to the system later. */
-function copied(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
-  const copies = parts.map(copyOf);
-  releaseSlab(slab);
-  const release = () => {
-    for (const { memory } of copies) if (memory !== null) copySlabs.release(memory);
-  };
-  return { parts: copies.map(({ bytes }) => bytes), mayOverwrite: true, release };
-}
-
-function copyOf(part: Bytes): { readonly bytes: Bytes; readonly memory: Bytes | null } {
-  const memory = copySlabs.take();
-  const bytes = memory?.subarray(0, part.length) ?? Buffer.allocUnsafeSlow(part.length);
-  copyParts([part], bytes);
-  return { bytes, memory };
-}
-
-function releaseSlab(slab: Bytes): void {
-  slabs.release(slab);
-  reads.release(slabs.bytes);
 }
 
 function damaged({ file, at }: BorrowChunks, start: number): StoreError {

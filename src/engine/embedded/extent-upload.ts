@@ -1,9 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { MemoryBudget } from "../../base/memory-budget.ts";
-import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { Crc64 } from "../../machine/crc64.ts";
-import { Slabs } from "../../machine/slabs.ts";
+import type { Slabs } from "../../machine/slabs.ts";
 import type { Address, Tap, Taps, Written } from "../../store/extents.ts";
 import {
   bytesOnDisk,
@@ -15,28 +13,11 @@ import {
   sealChunks,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
-import { type PendingSums, sumThread } from "./sum-thread.ts";
+import type { PendingSums, SumThread } from "./sum-thread.ts";
+import type { UploadMemory } from "./upload-memory.ts";
 
-/** Memory of one upload: a batch is filled while others are written and seen by taps. */
-const OWN_BYTES_MAX = 3 * MIB;
-/** An upload may exceed that while all uploads with its batch size together take less than this. */
-const SHARED_BYTES_MAX = 16 * MIB;
-/** Memory of all uploads, without lean batches. Beyond it, uploads use lean batches. */
-const ALL_BYTES_MAX = 64 * MIB;
-/** Memory of all lean batches. An upload has one at a time, and waits for it in a fair queue. */
-const LEAN_BYTES_MAX = 64 * MIB;
 /** A long upload is synced each time it has written this much, so that the last sync is short. */
 const SYNC_AHEAD_BYTES = 16 * MIB;
-
-/** A batch is written in one call. A small body is one batch. */
-const smallBatches = batchesOf(2);
-/** Medium bodies use smaller batches so that hashing starts earlier. */
-const mediumBatches = batchesOf(4);
-const MEDIUM_BYTES_MAX = 16 * MIB;
-const largeBatches = batchesOf(16);
-/** The only memory of a slow client, which fills it within minutes or is disconnected. */
-const leanBatches = batchesOf(1);
-const leanMemory = new MemoryBudget(LEAN_BYTES_MAX);
 
 /** Room for a piece of a body, in a file that is pinned for it. */
 export interface Room {
@@ -58,6 +39,7 @@ export interface RoomFinder {
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
+  readonly #memory: UploadMemory;
   readonly #taps: Taps;
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
@@ -78,11 +60,12 @@ export class ExtentUpload implements Written {
   #onProgress: (() => void) | null = null;
   #unsyncedBytes = 0;
 
-  constructor(rooms: RoomFinder, length: number, taps: Taps) {
+  constructor(rooms: RoomFinder, memory: UploadMemory, length: number, taps: Taps) {
     this.#rooms = rooms;
+    this.#memory = memory;
     this.#bytesAhead = length;
     this.#taps = taps;
-    this.#slabs = slabsFor(bytesOnDisk(length));
+    this.#slabs = memory.batchesFor(bytesOnDisk(length));
   }
 
   /** The CRC-64 of the body, once everything is durable; null if it was not wanted. */
@@ -147,7 +130,7 @@ export class ExtentUpload implements Written {
   /** Waits for running writes and taps, then releases everything. The room stays unused. */
   async abandon(): Promise<void> {
     while (this.#underWay > 0) await this.#progress();
-    this.#batch?.release();
+    this.#batch?.release(this.#memory);
     this.#batch = null;
     this.release();
   }
@@ -160,26 +143,21 @@ export class ExtentUpload implements Written {
     if (this.#failure !== null) throw this.#failure.error;
     const wait = this.#piece === null ? this.#beginPiece() : undefined;
     if (wait !== undefined) return wait;
-    if (this.#mayGather()) {
-      this.#batch = new UploadBatch(this.#slabs.take(), this.#slabs, this.#piece as Piece);
+    if (this.#memory.mayTake(this.#slabs, this.#underWay)) {
+      this.#takeBatch(this.#slabs);
       return;
     }
     return this.#underWay > 0 ? this.#progress() : this.#beginLeanBatch();
   }
 
   #beginLeanBatch(): void | Promise<void> {
-    const begin = () => {
-      this.#batch = new UploadBatch(leanBatches.take(), leanBatches, this.#piece as Piece);
-    };
-    const wait = leanMemory.take(leanBatches.bytes);
-    if (wait !== undefined) return wait.then(begin);
-    begin();
+    const wait = this.#memory.whenLean();
+    if (wait !== undefined) return wait.then(() => this.#takeBatch(this.#memory.lean));
+    this.#takeBatch(this.#memory.lean);
   }
 
-  #mayGather(): boolean {
-    const { bytes, taken } = this.#slabs;
-    if (bytesGathered() + bytes > ALL_BYTES_MAX) return false;
-    return (this.#underWay + 1) * bytes < OWN_BYTES_MAX || taken * bytes < SHARED_BYTES_MAX;
+  #takeBatch(slabs: Slabs): void {
+    this.#batch = new UploadBatch(slabs.take(), slabs, this.#piece as Piece);
   }
 
   #beginPiece(): void | Promise<void> {
@@ -212,7 +190,7 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
     const pages = batch.seal(file.extent);
-    batch.beginSums(pages, this.#taps.crc64);
+    batch.beginSums(pages, this.#taps.crc64 ? this.#memory.sums : null);
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
@@ -241,7 +219,7 @@ export class ExtentUpload implements Written {
   #leave(batch: UploadBatch): void {
     batch.users--;
     if (batch.users === 0) {
-      batch.release();
+      batch.release(this.#memory);
       this.#underWay--;
     }
     const wake = this.#onProgress;
@@ -299,9 +277,8 @@ class UploadBatch {
     this.#piece = piece;
   }
 
-  release(): void {
-    this.#slabs?.release(this.#slab);
-    if (this.#slabs === leanBatches) leanMemory.release(leanBatches.bytes);
+  release(memory: UploadMemory): void {
+    if (this.#slabs !== null) memory.release(this.#slabs, this.#slab);
   }
 
   /** Adds checksums, while the bytes are in the CPU's cache, and returns the pages to write. */
@@ -314,9 +291,9 @@ class UploadBatch {
   }
 
   /** Computes the sums; on the thread, during the write, if a CRC-64 is wanted, too. */
-  beginSums(pages: Bytes, crc64: boolean): void {
+  beginSums(pages: Bytes, thread: SumThread | null): void {
     const { at, chunkBytes } = this.#piece;
-    if (crc64) this.#sums = sumThread.begin(pages, this.length, chunkBytes);
+    if (thread !== null) this.#sums = thread.begin(pages, this.length, chunkBytes);
     else at.checksum = checksumInAddress(pages, this.length, chunkBytes);
   }
 
@@ -354,21 +331,6 @@ async function syncAll(files: Iterable<ExtentFile>): Promise<void> {
 }
 
 function ignore(): void {}
-
-function batchesOf(strides: number): Slabs {
-  return new Slabs(strides * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-}
-
-function bytesGathered(): number {
-  let sum = 0;
-  for (const { bytes, taken } of [smallBatches, mediumBatches, largeBatches]) sum += bytes * taken;
-  return sum;
-}
-
-function slabsFor(bytes: number): Slabs {
-  if (bytes <= smallBatches.bytes) return smallBatches;
-  return bytes <= MEDIUM_BYTES_MAX ? mediumBatches : largeBatches;
-}
 
 interface Piece {
   readonly at: OpenAddress;

@@ -15,6 +15,7 @@ import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { crc64 as crc64Of } from "../../machine/crc64.ts";
+import { Machine } from "../../machine/machine.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
@@ -410,7 +411,13 @@ async function openIn(
   failures: StoreError[] = [],
 ): Promise<EmbeddedExtents> {
   const failStop = (error: StoreError) => failures.push(error);
-  const extents = await EmbeddedExtents.open({ folder, endOfUse, failStop, extentBytesMax });
+  const extents = await EmbeddedExtents.open({
+    folder,
+    machine: new Machine(),
+    endOfUse,
+    failStop,
+    extentBytesMax,
+  });
   t.after(() => extents.close());
   return extents;
 }

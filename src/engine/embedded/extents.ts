@@ -2,6 +2,7 @@ import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { BufferOwner } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
+import type { Machine } from "../../machine/machine.ts";
 import {
   type Address,
   type EndOfUse,
@@ -21,8 +22,10 @@ import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceOwner } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { PRIVATE_FILE_MODE } from "./private-folder.ts";
+import { ReadSlabs } from "./read-slabs.ts";
 import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
+import { UploadMemory } from "./upload-memory.ts";
 
 export const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most a quarter of an extent, so that little room is lost at its end. */
@@ -39,6 +42,7 @@ const FILE_NAME = /^[0-9a-f]{16}\.extent$/;
 export interface EmbeddedExtentsSetup {
   /** The folder of the extents, and of nothing else. */
   readonly folder: string;
+  readonly machine: Machine;
   readonly endOfUse: EndOfUse | null;
   readonly failStop: FailStop;
   readonly extentBytesMax?: number;
@@ -57,6 +61,8 @@ export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
   readonly space: DiskSpace | undefined;
   readonly #folder: string;
+  readonly #uploads: UploadMemory;
+  readonly #readSlabs: ReadSlabs;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #failStop: FailStop;
@@ -76,6 +82,8 @@ export class EmbeddedExtents implements Extents {
 
   private constructor(setup: EmbeddedExtentsSetup, directFlag: number) {
     this.#folder = setup.folder;
+    this.#uploads = new UploadMemory(setup.machine);
+    this.#readSlabs = new ReadSlabs(setup.machine);
     this.#directFlag = directFlag;
     this.#pace = setup.pace ?? new DiskPace();
     this.#failStop = setup.failStop;
@@ -97,7 +105,7 @@ export class EmbeddedExtents implements Extents {
   }
 
   write(body: Body, taps: Taps = NO_TAPS): Promise<Written> {
-    const upload = new ExtentUpload(this, body.length, taps);
+    const upload = new ExtentUpload(this, this.#uploads, body.length, taps);
     const pages = this.#pagesOf(body);
     return pages === null ? gatherAndWrite(upload, body) : upload.writePages(pages);
   }
@@ -113,7 +121,7 @@ export class EmbeddedExtents implements Extents {
   }
 
   read(at: Address, from: number, length: number): BufferOwner {
-    return new PieceOwner(this.#fileOf(at.extent), at, from, length);
+    return new PieceOwner(this.#readSlabs, this.#fileOf(at.extent), at, from, length);
   }
 
   get lastExtent(): number {

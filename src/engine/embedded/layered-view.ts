@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Slabs } from "../../machine/slabs.ts";
 import type { Entry } from "../../store/store.ts";
 import type { State } from "../body-view.ts";
 import { keyOf, nameOf } from "../sorted-items.ts";
@@ -13,15 +14,19 @@ const TOMBSTONES_MIN = 16;
 export class LayeredView implements State {
   newest = 0;
   readonly #records: SealedRecords;
-  #top = new Memtable();
+  readonly #slabs: Slabs;
+  #top: Memtable;
   /** The memtable that a checkpoint is copying into LMDB. */
   #immutable: Memtable | null = null;
   readonly #deadZones = new DeadZones();
   /** Tombstones met so far. */
   #tombstones = 0;
 
-  constructor(records: SealedRecords) {
+  /** `slabs` is the memory of the memtables. */
+  constructor(records: SealedRecords, slabs: Slabs) {
     this.#records = records;
+    this.#slabs = slabs;
+    this.#top = new Memtable(slabs);
   }
 
   get top(): Memtable {
@@ -68,7 +73,7 @@ export class LayeredView implements State {
   beginCheckpoint(): Memtable {
     const immutable = this.#top;
     this.#immutable = immutable;
-    this.#top = new Memtable();
+    this.#top = new Memtable(this.#slabs);
     return immutable;
   }
 

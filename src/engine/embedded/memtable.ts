@@ -10,8 +10,10 @@ const SLAB_BYTES = 256 * KIB;
 const SLAB_VALUE_BYTES_MAX = 32 * KIB;
 const IDLE_SLABS_MAX = 256;
 
-/** Recycles slabs across memtables, which spares the garbage collector. */
-const slabs = new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
+/** Slabs for the memtables of a store: one recycles those of another. */
+export function memtableSlabs(): Slabs {
+  return new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
+}
 
 /** A record in the memtable. */
 export interface Cell extends Named {
@@ -39,8 +41,13 @@ export class Memtable {
   readonly #cells = new SortedItems<Cell>();
   /** Whether a space has a cell, by the number of the space. */
   readonly #spaces = new Uint8Array(256);
+  readonly #pool: Slabs;
   readonly #slabs: Bytes[] = [];
   #slabUsed = 0;
+
+  constructor(pool: Slabs) {
+    this.#pool = pool;
+  }
 
   get size(): number {
     return this.#cells.size;
@@ -131,7 +138,7 @@ export class Memtable {
 
   /** Recycles the memory. No cell may be used afterwards. */
   release(): void {
-    for (const slab of this.#slabs.splice(0)) slabs.release(slab);
+    for (const slab of this.#slabs.splice(0)) this.#pool.release(slab);
   }
 
   /** Reuses the memory of `before` if the size fits, so that rewriting a record takes no more. */
@@ -150,7 +157,7 @@ export class Memtable {
     if (size > SLAB_VALUE_BYTES_MAX) return Buffer.allocUnsafeSlow(size);
     let slab = this.#slabs.at(-1);
     if (slab === undefined || this.#slabUsed + size > SLAB_BYTES) {
-      slab = slabs.take();
+      slab = this.#pool.take();
       this.#slabs.push(slab);
       this.#slabUsed = 0;
     }

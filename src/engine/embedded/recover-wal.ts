@@ -1,3 +1,4 @@
+import type { Slabs } from "../../machine/slabs.ts";
 import type { OnDamage } from "../../store/store.ts";
 import { nameOf } from "../sorted-items.ts";
 import {
@@ -48,10 +49,10 @@ export interface RecoveredWal {
 
 /**
  * Copies what an earlier process left in the WAL into LMDB, and opens the WAL for writing. If the
- * disk is too full for that, the WAL continues at its end. Throws a `WalLossError` before changing
- * anything if acknowledged writes are missing.
+ * disk is too full for that, the WAL continues at its end, and the rest is in a memtable of
+ * `slabs`. Throws a `WalLossError` before changing anything if acknowledged writes are missing.
  */
-export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
+export async function recoverWal(setup: RecoverWal, slabs: Slabs): Promise<RecoveredWal> {
   const { lmdb } = setup;
   const records = new SealedRecords(lmdb);
   const secret = await walSecretOf(lmdb, records);
@@ -59,7 +60,7 @@ export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
   const before = readMilestone(records);
   const findings = checkWal(secret, before.group, note, setup.wal.found);
   requireNoLoss(findings, setup);
-  const { milestone, unfinished } = await checkpointFound(setup, records, findings, before);
+  const { milestone, unfinished } = await checkpointFound(setup, slabs, records, findings, before);
   const files = await setup.wal.open();
   let generations = generationsOf(findings);
   if (note === null || isLossy(findings)) {
@@ -96,12 +97,13 @@ function isLossy({ losses }: WalFindings): boolean {
 
 async function checkpointFound(
   setup: RecoverWal,
+  slabs: Slabs,
   records: SealedRecords,
   findings: WalFindings,
   before: Milestone,
 ): Promise<Omit<RecoveredWal, "wal">> {
   const { groups, lastNumber } = findings;
-  const memtable = new Memtable();
+  const memtable = new Memtable(slabs);
   let milestone = before;
   for (const group of groups) {
     for (const record of group.records) replay(memtable, record);

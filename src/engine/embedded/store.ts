@@ -2,6 +2,7 @@ import type { Clock, Instant } from "../../base/clock.ts";
 import type { Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
+import type { Slabs } from "../../machine/slabs.ts";
 import {
   type FailStop,
   type Store,
@@ -24,7 +25,7 @@ import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
 import { LayeredView } from "./layered-view.ts";
 import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
-import type { Memtable } from "./memtable.ts";
+import { type Memtable, memtableSlabs } from "./memtable.ts";
 import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import { WAL_BYTES_ENOUGH, type Wal } from "./wal.ts";
@@ -119,7 +120,8 @@ export class EmbeddedStore implements Store {
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
-  private constructor(setup: EmbeddedStoreSetup, { wal, milestone, unfinished }: RecoveredWal) {
+  private constructor(setup: EmbeddedStoreSetup, recovered: RecoveredWal, slabs: Slabs) {
+    const { wal, milestone, unfinished } = recovered;
     this.#lmdb = setup.lmdb;
     this.#records = new SealedRecords(setup.lmdb, setup.onDamage);
     this.#wal = wal;
@@ -128,7 +130,7 @@ export class EmbeddedStore implements Store {
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
     this.#ephemeral = setup.ephemeral ?? new Set();
-    this.#state = new LayeredView(this.#records);
+    this.#state = new LayeredView(this.#records, slabs);
     this.#durable = milestone.group;
     this.#gathering = new Group(milestone.group + 1);
     this.#lastStamp = milestone.lastStamp;
@@ -139,7 +141,8 @@ export class EmbeddedStore implements Store {
 
   /** Opens a store, and first recovers what an earlier process left in the WAL. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
-    return new EmbeddedStore(setup, await recoverWal(setup));
+    const slabs = memtableSlabs();
+    return new EmbeddedStore(setup, await recoverWal(setup, slabs), slabs);
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { alignedBytes, placeInAlignedMemory } from "../../machine/aligned-bytes.ts";
+import { alignedBytes, placeInAlignedMemory, roomForWorker } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { bytesOnDisk, chunkBytesOf, sumsOf } from "./extent-chunks.ts";
 import { SumQueue, type Sums } from "./sum-queue.ts";
-import { newSumWorker, SumThread } from "./sum-thread.ts";
+import { newSumWorker, SUM_WORKER_BYTES, SumThread } from "./sum-thread.ts";
 
 const LENGTHS = [1, 16_383, 16_384, 65_536, 65_537, 1_000_000];
 
@@ -26,7 +26,7 @@ function pendingSums(thread: SumThread) {
 
 test("the worker computes sums, also in memory that was added later", async (t) => {
   const queue = new SumQueue();
-  const worker = newSumWorker(queue.memory);
+  const worker = newSumWorker(queue.memory, roomForWorker(alignedBytes(SUM_WORKER_BYTES)));
   t.after(() => worker.terminate());
   for (const length of LENGTHS) {
     alignedBytes(20_000_000);
@@ -75,6 +75,21 @@ test("a thread that cannot start is not restarted", async () => {
   for (const { pending, expected } of pendingSums(workers.thread))
     assert.deepEqual(pending.sums(), expected);
   assert.equal(workers.begun, 1);
+});
+
+test("after a close the thread has ended, and sums are still right", async () => {
+  let worker: Worker | null = null;
+  const thread = new SumThread((queue, room) => {
+    worker = newSumWorker(queue, room);
+    return worker;
+  });
+  const before = pendingSums(thread);
+  const exited = new Promise((resolve) => (worker as Worker | null)?.once("exit", resolve));
+  await thread.close();
+  await exited;
+  for (const { pending, expected } of [...before, ...pendingSums(thread)]) {
+    assert.deepEqual(pending.sums(), expected);
+  }
 });
 
 /** Starts threads that run another script. */

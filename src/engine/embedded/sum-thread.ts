@@ -1,19 +1,26 @@
 import { Worker } from "node:worker_threads";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
-import { alignedMemory, placeInAlignedMemory } from "../../machine/aligned-bytes.ts";
+import {
+  type AlignedRoom,
+  alignedBytes,
+  freeAlignedBytes,
+  placeInAlignedMemory,
+  roomForWorker,
+} from "../../machine/aligned-bytes.ts";
 import { sumsOf } from "./extent-chunks.ts";
 import { SumQueue, type Sums } from "./sum-queue.ts";
 
 /** Fewer bytes are summed faster on this thread than handed to another one. */
 const THREAD_BYTES_MIN = 16 * KIB;
 
-type NewWorker = (memory: SharedArrayBuffer) => Worker;
+/** The tables and the working memory of a CRC-64, in aligned memory. */
+export const SUM_WORKER_BYTES = 256 * KIB;
 
-export const newSumWorker: NewWorker = (queue) =>
-  new Worker(new URL("./sum-worker.js", import.meta.url), {
-    workerData: { alignedMemory, queue },
-  });
+type NewWorker = (queue: SharedArrayBuffer, alignedRoom: AlignedRoom) => Worker;
+
+export const newSumWorker: NewWorker = (queue, alignedRoom) =>
+  new Worker(new URL("./sum-worker.js", import.meta.url), { workerData: { alignedRoom, queue } });
 
 /** Sums that the thread is computing. */
 export interface PendingSums {
@@ -29,7 +36,9 @@ export interface PendingSums {
 export class SumThread {
   readonly #newWorker: NewWorker;
   #queue: SumQueue | null = null;
+  #worker: Worker | null = null;
   #isWakeDue = false;
+  #isClosed = false;
 
   constructor(newWorker = newSumWorker) {
     this.#newWorker = newWorker;
@@ -37,7 +46,7 @@ export class SumThread {
 
   /** Starts summing the chunks in `pages`, which must not change until the sums are taken. */
   begin(pages: Bytes, length: number, chunkBytes: number): PendingSums {
-    if (length < THREAD_BYTES_MIN) {
+    if (length < THREAD_BYTES_MIN || this.#isClosed) {
       const sums = sumsOf(pages, length, chunkBytes);
       return { sums: () => sums };
     }
@@ -49,9 +58,17 @@ export class SumThread {
     return { sums: () => computed() ?? sumsOf(pages, length, chunkBytes) };
   }
 
+  /** Ends the thread. Later sums are computed by their caller. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.terminate();
+  }
+
   #start(): SumQueue {
     const queue = new SumQueue();
-    const worker = this.#newWorker(queue.memory);
+    const own = alignedBytes(SUM_WORKER_BYTES);
+    const worker = this.#newWorker(queue.memory, roomForWorker(own));
+    worker.once("exit", () => freeAlignedBytes(own));
     // The thread runs for ever and must not keep the process alive.
     worker.unref();
     worker.on("error", () => {
@@ -59,6 +76,7 @@ export class SumThread {
       if (queue.wasServed) this.#queue = null;
     });
     this.#queue = queue;
+    this.#worker = worker;
     return queue;
   }
 
@@ -72,5 +90,3 @@ export class SumThread {
     });
   }
 }
-
-export const sumThread = new SumThread();

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Bytes } from "../../base/bytes.ts";
-import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { WalFile } from "./wal-file.ts";
 import type { WalSecret } from "./wal-groups.ts";
 
@@ -50,13 +50,14 @@ export async function makeWal(
   generations: readonly [number, number],
   firstGroup: number,
 ): Promise<void> {
+  const page = alignedBytes(PAGE_BYTES);
   for (const [at, file] of files.entries()) {
-    encodeWalHeader(secret, { generation: generations[at] as number, firstGroup }, headerPage);
-    await file.write(headerPage, 0);
+    encodeWalHeader(secret, { generation: generations[at] as number, firstGroup }, page);
+    await file.write(page, 0);
   }
+  freeAlignedBytes(page);
 }
 
-const headerPage = alignedBytes(PAGE_BYTES);
 const ZERO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** Differs from the mark of a group. */

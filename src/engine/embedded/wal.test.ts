@@ -4,12 +4,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { keyOf } from "../sorted-items.ts";
-import { type Cell, Memtable, valueIn } from "./memtable.ts";
+import { type Cell, Memtable, memtableSlabs, valueIn } from "./memtable.ts";
 import { Wal } from "./wal.ts";
 import { checkWal, type FoundWalFile, type WalFindings, type WalNote } from "./wal-check.ts";
 import type { WalFile } from "./wal-file.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
-import { makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
+import { decodeWalHeader, makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 
 const BYTES_ENOUGH = 64 * KIB;
 const SECRET = { mark: 0x12345678, seed: 0x9abcdef0 };
@@ -72,6 +72,27 @@ function numbers(through: number, found: readonly Bytes[]): number[] {
   return groups.map(({ number }) => number);
 }
 
+test("WALs that are made at the same time each get their own headers", async () => {
+  // Like the disk, these files read the memory of a write some time after it was asked for.
+  class LateWalFile extends MemoryWalFile {
+    override async write(bytes: Bytes, position: number): Promise<void> {
+      await new Promise(setImmediate);
+      await super.write(bytes, position);
+    }
+  }
+  const wals = [3, 5, 7].map((mark) => ({
+    secret: { ...SECRET, mark },
+    files: [new LateWalFile(), new LateWalFile()] as const,
+  }));
+  await Promise.all(wals.map(({ secret, files }) => makeWal(secret, files, GENERATIONS, 1)));
+  for (const { secret, files } of wals) {
+    assert.deepEqual(
+      files.map(({ bytes }) => decodeWalHeader(secret, bytes)?.generation),
+      GENERATIONS,
+    );
+  }
+});
+
 test("groups read back as they were written", async () => {
   const { wal, found } = await written(0);
   const names = ["a", "\u00ff\u0000", "k".repeat(3_500)];
@@ -110,7 +131,7 @@ test("groups read back as they were written", async () => {
 
 test("of a value that is appended to, a later group has only the new bytes, unless it was replaced", async () => {
   const { wal, found } = await written(0);
-  const memtable = new Memtable();
+  const memtable = new Memtable(memtableSlabs());
   const groups: ((number: number) => Cell | null)[] = [
     (number) => memtable.set("log", Buffer.from("abc"), number, 0),
     (number) => {

@@ -1,7 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { Slabs } from "../../machine/slabs.ts";
+import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { Cell } from "./memtable.ts";
 import type { WalNote } from "./wal-check.ts";
 import type { WalFile } from "./wal-file.ts";
@@ -20,8 +19,6 @@ export interface WalEnd {
   readonly position: number;
 }
 
-const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-
 /**
  * The write-ahead log: groups that LMDB does not have yet. It alternates between two files: one is
  * written from its beginning while the groups in the other are checkpointed.
@@ -34,7 +31,7 @@ export class Wal {
   readonly #generations: [number, number];
   #current: 0 | 1;
   #position: number;
-  readonly #slab = slabs.take();
+  readonly #slab = alignedBytes(SLAB_BYTES);
 
   constructor(
     files: readonly [WalFile, WalFile],
@@ -117,7 +114,7 @@ export class Wal {
 
   async close(): Promise<void> {
     for (const file of this.#files) await file.close();
-    slabs.release(this.#slab);
+    freeAlignedBytes(this.#slab);
   }
 
   async #writeLarge(file: WalFile, group: Bytes, position: number): Promise<void> {

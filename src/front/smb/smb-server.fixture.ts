@@ -2,6 +2,7 @@ import { ManualClock } from "../../base/clock.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
+import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
@@ -45,7 +46,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const { user, password } = USER;
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const store = new WatchedStore(new RerunningStore(new MemoryStore(clock)));
-  const contents = new StoredContents(store, new MemoryExtents());
+  const contents = new StoredContents(store, new MemoryExtents(), new Machine());
   const files = { store, contents, breaks: new CacheBreaks(traits.timer) };
   for (const share of ["box", "docs"]) {
     await createShare(files, {

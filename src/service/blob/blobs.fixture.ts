@@ -6,6 +6,7 @@ import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
+import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { gather } from "../../store/bodies.fixture.ts";
@@ -45,7 +46,7 @@ export class Blobs {
   readonly extents = new MemoryExtents();
   readonly context: BlobContext = {
     store: this.store,
-    contents: new StoredContents(this.store, this.extents),
+    contents: new StoredContents(this.store, this.extents, new Machine()),
     settingsOf: () => this.settings,
   };
   settings = DEFAULT_BLOB_SETTINGS;

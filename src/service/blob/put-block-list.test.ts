@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Bytes } from "../../base/bytes.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
+import { Machine } from "../../machine/machine.ts";
 import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { PAGE_BLOCKS } from "./block-lists.ts";
@@ -175,7 +176,7 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
       blobs.store.transact((tx) => counted(tx, (view) => body(view as Transaction))),
     close: () => blobs.store.close(),
   };
-  const contents = new StoredContents(store, blobs.extents);
+  const contents = new StoredContents(store, blobs.extents, new Machine());
   return { context: { ...blobs.context, store, contents }, most: () => most };
 }
 
@@ -207,7 +208,7 @@ test("a long commit starts over when blocks change, and its first attempt leaves
     },
     close: () => blobs.store.close(),
   };
-  const contents = new StoredContents(store, blobs.extents);
+  const contents = new StoredContents(store, blobs.extents, new Machine());
   await blobs.commit("blob", ids, { ...blobs.context, store, contents });
   assert.equal(await blobs.text("blob"), `new ${"old ".repeat(ids.length - 1)}`);
   await blobs.delete("blob");

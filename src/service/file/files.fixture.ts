@@ -8,6 +8,7 @@ import { StoredContents } from "../../content/stored-contents.ts";
 import { readWhole } from "../../content/whole-reading.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
+import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
@@ -42,7 +43,7 @@ export class Files {
     breaks = new CacheBreaks(),
   ) {
     this.store = store(this.clock);
-    const contents = new StoredContents(this.store, new MemoryExtents());
+    const contents = new StoredContents(this.store, new MemoryExtents(), new Machine());
     this.context = { store: this.store, contents, breaks, settingsOf: () => DEFAULT_FILE_SETTINGS };
   }
 
