@@ -1,4 +1,5 @@
 import type { Bytes } from "./bytes.ts";
+import { eightBytes } from "./eight-bytes.ts";
 
 /**
  * Serializes values to the bytes of a record, and back. A record is described once, as a list of
@@ -26,7 +27,8 @@ export function format<S extends Shape>(number: number, shape: S): Format<Record
   const fields = struct(shape);
   return {
     encode(value) {
-      const to = WRITER;
+      writer ??= new FieldWriter();
+      const to = writer;
       to.begin(number);
       fields.write(to, value);
       return to.done();
@@ -292,9 +294,8 @@ function roomOf(size: number): { readonly bytes: Bytes; readonly view: DataView 
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
-const WRITER = new FieldWriter();
-const EIGHT = new DataView(new ArrayBuffer(8));
-const EIGHT_BYTES = new Uint8Array(EIGHT.buffer);
+/** Made at the first use, because importing this module allocates nothing. */
+let writer: FieldWriter | null = null;
 
 export class FieldReader {
   readonly #bytes: Bytes;
@@ -326,10 +327,11 @@ export class FieldReader {
 
   u64(): bigint {
     const start = this.#to(8) - 8;
+    const { view, bytes } = eightBytes();
     for (let index = 0; index < 8; index++) {
-      EIGHT_BYTES[index] = this.#bytes[start + index] as number;
+      bytes[index] = this.#bytes[start + index] as number;
     }
-    return EIGHT.getBigUint64(0, true);
+    return view.getBigUint64(0, true);
   }
 
   rest(): Bytes {

@@ -5,9 +5,10 @@
  */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase();
+  table ??= upperCases();
   let folded = "";
   for (let at = 0; at < text.length; at++) {
-    folded += String.fromCharCode(TABLE[text.charCodeAt(at)] as number);
+    folded += String.fromCharCode(table[text.charCodeAt(at)] as number);
   }
   return folded;
 }
@@ -47,16 +48,17 @@ const RUNS = [
 
 const RUN = /([0-9a-f]+)(?:\.\.([0-9a-f]+))?(?:\/(\d))?([-+]\d+)/g;
 
-const TABLE = upperCases();
+/** Made at the first use: most names are ASCII. */
+let table: Uint16Array | null = null;
 
 function upperCases(): Uint16Array {
-  const table = new Uint16Array(0x1_0000);
-  for (let unit = 0; unit < table.length; unit++) table[unit] = unit;
+  const made = new Uint16Array(0x1_0000);
+  for (let unit = 0; unit < made.length; unit++) made[unit] = unit;
   for (const [, from, to, step, added] of RUNS.join(" ").matchAll(RUN)) {
     const first = Number.parseInt(from as string, 16);
     const last = to === undefined ? first : Number.parseInt(to, 16);
     for (let unit = first; unit <= last; unit += Number(step ?? 1))
-      table[unit] = unit + Number(added);
+      made[unit] = unit + Number(added);
   }
-  return table;
+  return made;
 }

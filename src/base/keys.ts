@@ -1,4 +1,5 @@
 import type { Bytes } from "./bytes.ts";
+import { eightBytes } from "./eight-bytes.ts";
 
 /**
  * Keys of the store are tuples in memcmp order. Tuples compare part by part, strings by UTF-8 bytes
@@ -243,15 +244,11 @@ function escapesIn(text: string): number {
 function writePart(bytes: Bytes, at: number, part: KeyPart): number {
   if (typeof part === "string") return writeText(bytes, at, part);
   if (typeof part === "object") return at + part.copy(bytes, at);
-  if (typeof part === "bigint") EIGHT.setBigUint64(0, part);
-  else EIGHT.setBigUint64(0, BigInt(part));
-  for (let index = 0; index < 8; index++) bytes[at + index] = EIGHT_BYTES[index] as number;
+  const eight = eightBytes();
+  eight.view.setBigUint64(0, typeof part === "bigint" ? part : BigInt(part));
+  for (let index = 0; index < 8; index++) bytes[at + index] = eight.bytes[index] as number;
   return at + 8;
 }
-
-/** V8 compiles a DataView's methods to a few instructions, but not those of a Buffer. */
-const EIGHT = new DataView(new ArrayBuffer(8));
-const EIGHT_BYTES = new Uint8Array(EIGHT.buffer);
 
 function writeText(bytes: Bytes, start: number, text: string): number {
   let at = start;

@@ -89,6 +89,12 @@ export class ReadMemory {
     return socket;
   }
 
+  /** Frees what no socket uses; the rest is freed when its socket is closed. */
+  close(): void {
+    this.#aligned.close();
+    this.#temporary.close();
+  }
+
   /** Null if the socket uses the shared memory. */
   takeOwn(isNeeded: boolean): OwnMemory | null {
     if (this.#aligned.taken < this.#owners) return new OwnMemory(this.#aligned, true);

@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { type Listener, type ListenerOptions, openListener } from "../front/rest/http/server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
+import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
@@ -120,7 +121,9 @@ async function open(
     slices: new SliceQuota(),
     work: new WaitingWork(),
     readMemory: restReadMemory(),
+    wholeBodies: wholeBodyBudget(),
   };
+  undo.add(async () => load.readMemory.close());
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const onOutcome = outcomesTo(log.onOutcome);
   const endpoints = new OwnEndpoints(settings.accounts);
@@ -210,7 +213,7 @@ function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: num
 
 type SharedOptions = Pick<
   ListenerOptions,
-  "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull" | "onOutcome"
+  "budget" | "slices" | "work" | "readMemory" | "wholeBodies" | "healthy" | "isFull" | "onOutcome"
 >;
 
 async function listen(

@@ -43,10 +43,12 @@ function notingRequest(request: RestRequest, noted: Noted): RestRequest {
     form: (name) => request.query.form(note(noted.query, name)),
     entries: request.query.entries,
   };
-  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs, facts } =
-    request;
+  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs } = request;
+  const { facts, wholeBodies } = request;
   return {
-    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs, facts },
+    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs },
+    facts,
+    wholeBodies,
     headers,
     query,
   };

@@ -20,6 +20,7 @@ import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
 import { restReadMemory } from "../../src/front/rest/http/own-server.ts";
 import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
 import { SliceQuota } from "../../src/front/rest/http/slice-quota.ts";
+import { wholeBodyBudget } from "../../src/front/rest/http/whole-body.ts";
 import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
 import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
@@ -173,6 +174,7 @@ export async function startService(
     slices: new SliceQuota(),
     work: new WaitingWork(),
     readMemory,
+    wholeBodies: wholeBodyBudget(),
     software: "Lazuli/test",
     healthy: () => true,
   });

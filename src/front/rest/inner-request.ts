@@ -40,6 +40,7 @@ export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
       secure: outer.secure,
       remoteAddress: outer.remoteAddress,
       receivedMs: outer.receivedMs,
+      wholeBodies: outer.wholeBodies,
       method,
       target,
       path: mark < 0 ? target : target.slice(0, mark),

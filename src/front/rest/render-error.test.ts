@@ -5,6 +5,7 @@ import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
 import { RequestFacts } from "./http/request-facts.ts";
+import { wholeBodyBudget } from "./http/whole-body.ts";
 import { renderDfsError, renderTableError, renderXmlError } from "./render-error.ts";
 import { parseXml } from "./xml/parse-xml.ts";
 
@@ -22,6 +23,7 @@ function asked(method: string): RestRequest {
     remoteAddress: "127.0.0.1",
     receivedMs: Date.UTC(2024, 0, 1, 12, 30, 0, 250),
     facts: new RequestFacts(),
+    wholeBodies: wholeBodyBudget(),
   };
 }
 

@@ -5,6 +5,7 @@ import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
 import { RequestFacts } from "./http/request-facts.ts";
+import { wholeBodyBudget } from "./http/whole-body.ts";
 import { incomingBody } from "./stored-body.ts";
 
 /** A request whose body must not be read: it is refused by its headers alone. */
@@ -26,6 +27,7 @@ function sent(headers: Record<string, string>, bodyBytes: number): RestRequest {
     remoteAddress: "127.0.0.1",
     receivedMs: 0,
     facts: new RequestFacts(),
+    wholeBodies: wholeBodyBudget(),
   };
 }
 

@@ -18,7 +18,7 @@ export async function readXmlBody(
   options?: ParseOptions,
 ): Promise<XmlElement | null> {
   const wanted = digestsOf(request.headers);
-  const bytes = await readWholeBody(request.body, bytesMax);
+  const bytes = await readWholeBody(request, bytesMax);
   const isMd5 = wanted.md5 !== null;
   requireDigests(wanted, await digestsOfWhole(bytes, { md5: isMd5, crc64: wanted.crc64 !== null }));
   if (bytes.length === 0) return null;

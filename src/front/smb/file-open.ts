@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
+import type { MemoryBudget } from "../../base/memory-budget.ts";
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
 import type { FileContext, ShareAddress } from "../../service/file/context.ts";
@@ -31,6 +32,7 @@ const HANDLE_OWNER_BYTES = 8;
 /** The server of an open, as far as the open needs it. */
 export interface FileOpenHost {
   readonly options: { readonly files: FileContext; readonly limits: SmbLimits };
+  readonly readAheadBudget: MemoryBudget;
   /** Takes a closed open off every list in which others find it. */
   unregister(open: FileOpen): void;
 }
@@ -122,7 +124,7 @@ export class FileOpen extends OpenBase {
     this.action = parts.action;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
     const { files, limits } = host.options;
-    this.ahead = new ReadAhead(limits.readAheadMs);
+    this.ahead = new ReadAhead(limits.readAheadMs, host.readAheadBudget);
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(files, { ...this.asked, settings: WRITTEN_NOW });
     }, limits.writeTimeMs);

@@ -1,5 +1,7 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
+import { BYTES_AHEAD_MAX } from "../../service/file/read-ahead.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SendBudget } from "../send-budget.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
@@ -48,6 +50,7 @@ export class SmbServer implements FileOpenHost {
   readonly durables: DurableOpens;
   readonly namedOpens = new NamedOpens();
   readonly failedLogons: FailedLogons;
+  readonly readAheadBudget = new MemoryBudget(BYTES_AHEAD_MAX);
   /** Starts at random, so that ids of an earlier process are unlikely to match ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;

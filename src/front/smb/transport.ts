@@ -42,8 +42,6 @@ const READ_BYTES = 256 * KIB;
 /** From this size on, a read counts as work in the fair queue. */
 const PACED_BYTES_MIN = 16 * KIB;
 
-const memory = new ReadMemory({ shared: READ_BYTES, own: READ_BYTES, owners: 0 });
-
 /** Opens an SMB listener. Rejects with the system's error (`EADDRINUSE`, …) if it cannot listen. */
 export async function openSmbListener(options: SmbListenerOptions): Promise<SmbListener> {
   const listener = new TcpListener(options);
@@ -55,6 +53,8 @@ class TcpListener implements SmbListener {
   readonly #options: SmbListenerOptions;
   readonly #smb: SmbServer;
   readonly #tcp: Server;
+  /** The memory that connections read into. */
+  readonly #memory = new ReadMemory({ shared: READ_BYTES, own: READ_BYTES, owners: 0 });
   readonly #lines: ConnectionTable<Line>;
   readonly #pace: Pace;
   #timer: NodeJS.Timeout | undefined;
@@ -105,7 +105,7 @@ class TcpListener implements SmbListener {
   }
 
   #accept(socket: Socket): void {
-    const line = new Line(this.#smb, socket, () => this.#lines.rested(line));
+    const line = new Line(this.#smb, this.#memory, socket, () => this.#lines.rested(line));
     const hasRoom = this.#lines.add(line);
     this.#pace.watch(line);
     line.gone.then(() => {
@@ -137,7 +137,7 @@ class Line implements Wire, Counted, Transfer {
   /** Memory for responses to READ. */
   readonly #reads: MemoryBudget;
 
-  constructor(server: SmbServer, accepted: Socket, onRest: () => void) {
+  constructor(server: SmbServer, memory: ReadMemory, accepted: Socket, onRest: () => void) {
     this.#server = server;
     this.#onRest = onRest;
     this.#reads = new MemoryBudget(server.options.limits.readBytesMax);

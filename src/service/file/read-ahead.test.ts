@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { HandleAsked } from "./admit-handle.ts";
@@ -22,6 +23,7 @@ class Watched {
   /** The parts opened since the last look, and all that are still open. */
   #opened: number[] = [];
   readonly open = new Set<Reading>();
+  readonly #budget = new MemoryBudget(BYTES_AHEAD_MAX);
 
   private constructor(t: TestContext, files: Files, handle: HandleAsked) {
     this.files = files;
@@ -66,9 +68,13 @@ class Watched {
     return borrowed === null ? Buffer.alloc(0) : copyAndRelease(borrowed);
   }
 
+  newReadAhead(): ReadAhead {
+    return new ReadAhead(IDLE_MS, this.#budget);
+  }
+
   /** A reader that has read so much that the next parts are being read ahead. */
   async reader(): Promise<ReadAhead> {
-    const ahead = new ReadAhead(IDLE_MS);
+    const ahead = this.newReadAhead();
     await this.expect(ahead, 0);
     await this.expect(ahead, 1);
     return ahead;
@@ -82,7 +88,7 @@ class Watched {
 
 test("a sequential reader finds the next parts already being read, up to the end", async (t) => {
   const file = await Watched.of(t, false);
-  const ahead = new ReadAhead(IDLE_MS);
+  const ahead = file.newReadAhead();
   const begun: number[][] = [];
   for (let part = 0; part < PARTS; part++) {
     await file.expect(ahead, part);
@@ -94,7 +100,7 @@ test("a sequential reader finds the next parts already being read, up to the end
 
 test("random reads are not read ahead", async (t) => {
   const file = await Watched.of(t, false);
-  const ahead = new ReadAhead(IDLE_MS);
+  const ahead = file.newReadAhead();
   for (const part of [0, 2, 1, 4, 3, 0]) await file.expect(ahead, part);
   assert.deepEqual(file.opened, [0, 2, 1, 4, 3, 0]);
   await file.read(ahead, 0, MIB / 2);
@@ -104,7 +110,7 @@ test("random reads are not read ahead", async (t) => {
 
 test("two concurrent reads each get their own bytes", async (t) => {
   const file = await Watched.of(t);
-  const ahead = new ReadAhead(IDLE_MS);
+  const ahead = file.newReadAhead();
   await file.expect(ahead, 0);
   for (const part of [1, 3]) {
     await Promise.all([file.expect(ahead, part), file.expect(ahead, part + 1)]);

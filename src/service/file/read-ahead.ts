@@ -1,5 +1,6 @@
 import { type BorrowedBuffer, borrowWhole } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
+import type { MemoryBudget } from "../../base/memory-budget.ts";
 import type { Content, Contents, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 
@@ -7,10 +8,8 @@ import type { View } from "../../store/store.ts";
 const READ_BYTES_MIN = MIB;
 /** Reads of the same length that are started before the client asks for them. */
 const READS_AHEAD = 2;
-/** Limit for all readers together. */
+/** Limit for all readers of a server together. */
 export const BYTES_AHEAD_MAX = 64 * MIB;
-
-let bytesAhead = 0;
 
 /**
  * Reads ahead for one reader of a file, once it reads sequentially. The disk reads the next parts
@@ -21,6 +20,7 @@ let bytesAhead = 0;
  */
 export class ReadAhead {
   readonly #idleMs: number;
+  readonly #budget: MemoryBudget;
   /** Offset of the next sequential read. */
   #next = -1;
   #length = 0;
@@ -30,9 +30,10 @@ export class ReadAhead {
   /** Whether a part expired unused: a reader that slow would waste the next ones, too. */
   #isSlow = false;
 
-  /** `idleMs` is how long an unused part is retained. */
-  constructor(idleMs: number) {
+  /** `idleMs` is how long an unused part is retained. All readers of a server share a budget. */
+  constructor(idleMs: number, budget: MemoryBudget) {
     this.#idleMs = idleMs;
+    this.#budget = budget;
   }
 
   /**
@@ -97,14 +98,15 @@ export class ReadAhead {
     let from = last === undefined ? this.#next : last.from + this.#length;
     for (; from < until; from += this.#length) {
       const length = Math.min(this.#length, content.length - from);
-      if (bytesAhead + length > BYTES_AHEAD_MAX) break;
+      if (!this.#budget.tryTake(length)) break;
       const reading = contents.open(view, content, from, length);
       // Has too many pieces to compare it with a later reading.
       if (!reading.isSameAs(reading)) {
+        this.#budget.release(length);
         reading.close();
         break;
       }
-      const begun = new Begun(from, reading);
+      const begun = new Begun(from, reading, this.#budget);
       this.#begun.push(begun);
       view.onDiscard(() => this.#drop(begun));
     }
@@ -121,12 +123,14 @@ export class ReadAhead {
 class Begun {
   readonly from: number;
   readonly reading: Reading;
+  readonly #budget: MemoryBudget;
   readonly #bytes: Promise<BorrowedBuffer>;
 
-  constructor(from: number, reading: Reading) {
+  /** The bytes are taken from the budget already. */
+  constructor(from: number, reading: Reading, budget: MemoryBudget) {
     this.from = from;
     this.reading = reading;
-    bytesAhead += reading.length;
+    this.#budget = budget;
     this.#bytes = borrowWhole(reading);
     // The read may fail before the client asks for it.
     this.#bytes.catch(() => {});
@@ -148,7 +152,7 @@ class Begun {
   }
 
   #end(): void {
-    bytesAhead -= this.reading.length;
+    this.#budget.release(this.reading.length);
     this.reading.close();
   }
 }

@@ -6,6 +6,7 @@ import type { RestRequest } from "../http/exchange.ts";
 import { protocolVersion } from "../http/protocol-version.ts";
 import { parseQuery } from "../http/query.ts";
 import { RequestFacts } from "../http/request-facts.ts";
+import { wholeBodyBudget } from "../http/whole-body.ts";
 import { type Account, accountsOf } from "./account.ts";
 import { type Address, locate } from "./address.ts";
 import { type Authenticated, authenticate } from "./authenticate.ts";
@@ -54,6 +55,7 @@ export function requestOf(asked: Asked): RestRequest {
     remoteAddress: asked.remoteAddress ?? "10.0.0.5",
     receivedMs: asked.receivedMs ?? NOON,
     facts: new RequestFacts(),
+    wholeBodies: wholeBodyBudget(),
   };
 }
 

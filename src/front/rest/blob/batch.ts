@@ -28,7 +28,7 @@ const OPERATIONS_PER_SLICE = 32;
 export async function handleBatch(_context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const boundary = boundaryOf(call.request.headers.get("content-type"));
   if (boundary === null) throw brokenBatch("Its Content-Type must be multipart/mixed; boundary=….");
-  const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
+  const bytes = await readWholeBody(call.request, BATCH_BYTES_MAX);
   const parts = await answersTo(call, bytes, boundary);
   const answered = `batchresponse_${newGuid()}`;
   return {

@@ -35,7 +35,7 @@ export async function handlePutBlockList(
   const tier = tierOf(call);
   const properties = propertiesOfList(headers);
   const wanted = digestsOf(headers);
-  const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
+  const body = await readWholeBody(call.request, BODY_BYTES_MAX);
   // The digests are those of the XML, not of the blob.
   const digests = await digestsOfWhole(body, digestsOfBody(call.version, wanted));
   requireDigests(wanted, digests);

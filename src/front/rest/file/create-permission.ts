@@ -22,7 +22,7 @@ export async function handleCreatePermission(
 
 /** Reads `{ "permission": "O:SYG:SYD:…", "format": "sddl" }`. */
 async function readPermission(request: RestRequest): Promise<string> {
-  const bytes = await readWholeBody(request.body, BODY_BYTES_MAX);
+  const bytes = await readWholeBody(request, BODY_BYTES_MAX);
   const body = parsed(bytes.toString("utf8"));
   const { permission, format = "" } = body;
   const known = typeof format === "string" ? formatOf(format) : null;

@@ -66,6 +66,7 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
     remoteAddress: outer.remoteAddress,
     receivedMs: outer.receivedMs,
     facts: new RequestFacts(),
+    wholeBodies: outer.wholeBodies,
   };
 }
 

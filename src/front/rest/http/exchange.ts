@@ -2,6 +2,7 @@ import type { BufferOwner } from "../../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import type { RestServiceName } from "../../outcome.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
@@ -26,6 +27,8 @@ export interface RestRequest {
    * when it is drained, so a refusal before that costs no upload.
    */
   readonly body: Body;
+  /** Memory for a body that is read whole, shared by all requests of the server. */
+  readonly wholeBodies: MemoryBudget;
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly receivedMs: Instant;

@@ -75,14 +75,21 @@ export class HttpExchange implements Transfer {
   #body: Bytes | null = null;
 
   constructor(exchanges: Exchanges, wire: Wire, head: RequestHead) {
-    const { clock, tls, work } = exchanges.options;
+    const { clock, tls, work, wholeBodies } = exchanges.options;
     const { receiving, isObserved } = exchanges;
     const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
     this.#exchanges = exchanges;
     this.#wire = wire;
     this.#isLast = wire.isSurplus || !head.keepsAlive;
     this.#beganMs = isObserved ? clock.elapsedMs() : 0;
-    this.#request = new IncomingRequest(head, body, wire.remoteAddress, tls !== null, clock.now());
+    this.#request = new IncomingRequest(
+      head,
+      body,
+      wholeBodies,
+      wire.remoteAddress,
+      tls !== null,
+      clock.now(),
+    );
   }
 
   /**

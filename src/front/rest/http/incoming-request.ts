@@ -1,6 +1,7 @@
 import { METHODS as HTTP_METHODS } from "node:http";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
@@ -23,6 +24,7 @@ export class IncomingRequest implements RestRequest {
   readonly path: string;
   readonly headers: RequestHeaders;
   readonly body: IncomingBody;
+  readonly wholeBodies: MemoryBudget;
   readonly secure: boolean;
   readonly receivedMs: Instant;
   readonly remoteAddress: string;
@@ -34,6 +36,7 @@ export class IncomingRequest implements RestRequest {
   constructor(
     head: RequestHead,
     body: IncomingBody,
+    wholeBodies: MemoryBudget,
     remoteAddress: string,
     secure: boolean,
     receivedMs: Instant,
@@ -45,6 +48,7 @@ export class IncomingRequest implements RestRequest {
     this.headers = head.headers;
     this.#refusal = head.refusal;
     this.body = body;
+    this.wholeBodies = wholeBodies;
     this.remoteAddress = remoteAddress;
     this.secure = secure;
     this.receivedMs = receivedMs;

@@ -18,6 +18,7 @@ import {
   openListener,
 } from "./server.ts";
 import { SliceQuota } from "./slice-quota.ts";
+import { wholeBodyBudget } from "./whole-body.ts";
 
 export type Handle = (request: RestRequest) => RestResponse | Promise<RestResponse>;
 
@@ -92,6 +93,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
     slices: new SliceQuota(),
     work: new WaitingWork(),
     readMemory,
+    wholeBodies: wholeBodyBudget(),
     software: "Lazuli/1.2.3",
     healthy: () => true,
     ...set.options,

@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
+import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import type { OnOutcome } from "../../outcome.ts";
 import type { ReadMemory } from "../../read-memory.ts";
 import type { SendBudget } from "../../send-budget.ts";
@@ -31,11 +32,12 @@ export interface ListenerOptions {
   readonly log: HttpLog;
   /** Receives the outcome of every request; omitted if nobody wants them. */
   readonly onOutcome?: OnOutcome | undefined;
-  /** These four are shared by all listeners of a server. */
+  /** These five are shared by all listeners of a server. */
   readonly budget: SendBudget;
   readonly slices: SliceQuota;
   readonly work: WaitingWork;
   readonly readMemory: ReadMemory;
+  readonly wholeBodies: MemoryBudget;
   /** The value of the `Server` header: `Lazuli/1.2.3`. */
   readonly software: string;
   /** Whether the process can serve at all; `/healthz` reports it. */

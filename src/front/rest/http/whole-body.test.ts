@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { type Body, wholeBody } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
-import { readWholeBody } from "./whole-body.ts";
+import { readWholeBody, wholeBodyBudget } from "./whole-body.ts";
+
+/** Reads a body like the requests of one server. */
+function reader() {
+  const wholeBodies = wholeBodyBudget();
+  return (body: Body, bytesMax: number) => readWholeBody({ body, wholeBodies }, bytesMax);
+}
 
 function refusedAs(code: string) {
   return (error: unknown) => error instanceof Fault && error.code === code;
@@ -16,13 +22,14 @@ test("parts are joined in order", async () => {
       for (const part of ["a", "bcd", "ef"]) await take(Buffer.from(part));
     },
   };
-  assert.equal(String(await readWholeBody(body, 6)), "abcdef");
-  assert.equal((await readWholeBody(wholeBody(Buffer.alloc(0)), 6)).length, 0);
+  const read = reader();
+  assert.equal(String(await read(body, 6)), "abcdef");
+  assert.equal((await read(wholeBody(Buffer.alloc(0)), 6)).length, 0);
 });
 
 test("a body over the limit is refused unread", async () => {
   const body: Body = { length: 7, drain: () => assert.fail("was read") };
-  await assert.rejects(readWholeBody(body, 6), refusedAs("RequestBodyTooLarge"));
+  await assert.rejects(reader()(body, 6), refusedAs("RequestBodyTooLarge"));
 });
 
 test("bodies that would exceed the memory together are refused until others are done", async () => {
@@ -38,9 +45,12 @@ test("bodies that would exceed the memory together are refused until others are 
       }),
   };
   const small = wholeBody(Buffer.alloc(100 * MIB));
-  const running = readWholeBody(slow, 1_000 * MIB);
-  await assert.rejects(readWholeBody(small, 1_000 * MIB), refusedAs("ServerBusy"));
+  const read = reader();
+  const running = read(slow, 1_000 * MIB);
+  await assert.rejects(read(small, 1_000 * MIB), refusedAs("ServerBusy"));
+  const other = reader();
+  assert.equal((await other(small, 1_000 * MIB)).length, 100 * MIB, "on another server");
   finish();
   await running;
-  assert.equal((await readWholeBody(small, 1_000 * MIB)).length, 100 * MIB);
+  assert.equal((await read(small, 1_000 * MIB)).length, 100 * MIB);
 });

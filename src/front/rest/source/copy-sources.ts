@@ -218,5 +218,6 @@ function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRe
     remoteAddress: request.remoteAddress,
     receivedMs: request.receivedMs,
     facts: new RequestFacts(),
+    wholeBodies: request.wholeBodies,
   };
 }

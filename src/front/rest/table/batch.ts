@@ -22,7 +22,7 @@ import { answerEntityWrite, readEntityWrite } from "./write-entity.ts";
 
 /** An entity group transaction, or one query. */
 export async function handleBatch(context: TableContext, call: TableCall): Promise<RestResponse> {
-  const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
+  const bytes = await readWholeBody(call.request, BATCH_BYTES_MAX);
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
   const text = await inSlices(textInSteps(bytes));
   const reading = readBatchInSteps(call.request, text, call.endpoint);

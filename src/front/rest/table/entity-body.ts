@@ -23,7 +23,7 @@ export interface EntityBody {
 
 export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
   requireJsonContent(request.headers);
-  const bytes = await readWholeBody(request.body, BODY_BYTES_MAX);
+  const bytes = await readWholeBody(request, BODY_BYTES_MAX);
   if (bytes.length <= PIECE_BYTES) return readFlatObject(bytes);
   return inSlices(readFlatObjectInSteps(bytes));
 }
