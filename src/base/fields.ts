@@ -327,11 +327,11 @@ export class FieldReader {
 
   u64(): bigint {
     const start = this.#to(8) - 8;
-    const { view, bytes } = eightBytes();
+    const eight = eightBytes();
     for (let index = 0; index < 8; index++) {
-      bytes[index] = this.#bytes[start + index] as number;
+      eight.bytes[index] = this.#bytes[start + index] as number;
     }
-    return view.getBigUint64(0, true);
+    return eight.view.getBigUint64(0, true);
   }
 
   rest(): Bytes {

@@ -164,8 +164,8 @@ const SIDS: readonly (readonly [string, Sid])[] = [
   ["AS", "S-1-18-1"],
   ["SS", "S-1-18-2"],
 ];
-const SID_OF_WORD = new Map(SIDS);
-const WORD_OF_SID = new Map(SIDS.map(([word, sid]) => [sid, word]));
+const SID_OF_WORD: ReadonlyMap<string, string> = new Map(SIDS);
+const WORD_OF_SID: ReadonlyMap<string, string> = new Map(SIDS.map(([word, sid]) => [sid, word]));
 
 class Parser {
   readonly #text: string;

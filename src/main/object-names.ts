@@ -14,10 +14,12 @@ const ALL: readonly StoredObjects[] = [
   STORED_ENTITIES,
   STORED_FILES,
 ];
-const BY_SPACE = new Map(
+const BY_SPACE: ReadonlyMap<number, StoredObjects> = new Map(
   ALL.flatMap((objects) => objects.spaces.map((at) => [at as number, objects])),
 );
-const SPACE_NAMES = new Map(Object.entries(SPACE).map(([name, space]) => [space as number, name]));
+const SPACE_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(SPACE).map(([name, space]) => [space as number, name]),
+);
 
 /** The name, for users, of the object that a record belongs to. */
 export function nameOfRecord(view: View, key: Bytes): string {

@@ -192,3 +192,30 @@ test("a function judges or requires; only refuse itself refuses", () => {
   assert.deepEqual(rulesBroken("src/rules/a.ts", "function refuse(): void {}"), []);
   assert.deepEqual(rulesBroken("src/rules/a.ts", "function judgeLease(): null {}"), []);
 });
+
+test("state of a module is refused: variables, new objects, and constants that are changed", () => {
+  const isRefused = (...lines: string[]) => rulesBroken("src/front/a.ts", ...lines).length > 0;
+  assert.ok(isRefused("let last = 0;"));
+  assert.ok(isRefused("export let last: string | null = null;"));
+  assert.ok(isRefused("let last;"));
+  assert.ok(isRefused("const slabs = new Slabs(16, 4);"));
+  assert.ok(isRefused("export const known = new Map<string, number>();"));
+  assert.ok(isRefused("const page = alignedBytes(4096);"));
+  assert.ok(isRefused("const counts = { sent: 0 };", "function f() {", "  counts.sent += 1;", "}"));
+  assert.ok(isRefused("const names: string[] = [];", "const f = () => names.push('a');"));
+  assert.ok(isRefused("const bytes = [0];", "const f = () => { bytes[0] = 1; };"));
+  assert.ok(!isRefused("const NAMES: ReadonlySet<string> = new Set(['a']);"));
+  assert.ok(!isRefused("const ODD = new RegExp(WORD);"));
+  assert.ok(!isRefused("const MAX = 4;", "const names = ['a'];", "const all = names.slice();"));
+  assert.ok(!isRefused("function f() {", "  let at = 0;", "  const known = new Map();", "}"));
+  assert.deepEqual(rulesBroken("src/front/a.test.ts", "let last = 0;"), []);
+});
+
+test("state of the process is listed, and the list has nothing that is gone", () => {
+  const path = "src/base/fair-queue.ts";
+  assert.deepEqual(rulesBroken(path, "", "export const fairQueue = new FairQueue();"), []);
+  assert.deepEqual(rulesBroken(path, "export const other = new FairQueue();"), [
+    "1 state",
+    "1 state",
+  ]);
+});

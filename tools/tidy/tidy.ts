@@ -14,6 +14,7 @@ import {
 import { checkLinks } from "./links.ts";
 import { checkBarrels, checkDeclaredNames, checkFileName } from "./names.ts";
 import { checkSize } from "./sizes.ts";
+import { checkState } from "./state.ts";
 import { checkRefusing, checkVerdicts, checkWords } from "./words.ts";
 
 const RULES: readonly Rule[] = [
@@ -32,6 +33,7 @@ const RULES: readonly Rule[] = [
   checkWords,
   checkVerdicts,
   checkRefusing,
+  checkState,
 ];
 
 const FOLDERS = ["bin", "src", "test", "bench", "examples", "tools", "docs", ".ci"];

@@ -65,7 +65,7 @@ const RETRY_AFTER_SECONDS = "1";
 type Details = readonly (readonly [name: string, value: string])[];
 
 /** Details sent as headers only: a 304 repeats the ETag, a 416 gives the size. */
-const HEADER_DETAILS = new Set(["ETag", "Last-Modified", "Content-Range"]);
+const HEADER_DETAILS: ReadonlySet<string> = new Set(["ETag", "Last-Modified", "Content-Range"]);
 
 /** Details sent as headers and in the body. */
 const ALSO_HEADERS: ReadonlyMap<string, string> = new Map([

@@ -4,7 +4,7 @@ import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching
 /** Oplock levels that a client asks for, and is granted, in CREATE. */
 export const OPLOCK = { none: 0, level2: 1, exclusive: 8, batch: 9, lease: 0xff } as const;
 
-const CACHING = new Map<number, number>([
+const CACHING: ReadonlyMap<number, number> = new Map([
   [OPLOCK.none, 0],
   [OPLOCK.level2, READ_CACHING],
   [OPLOCK.exclusive, READ_CACHING | WRITE_CACHING],

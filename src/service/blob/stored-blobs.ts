@@ -4,7 +4,7 @@ import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { decodeBlob, decodeContainer, decodeStagedBlob, decodeStagedBlock } from "./records.ts";
 import { decodeDeleted } from "./revision-records.ts";
 
-const KINDS = new Map<number, string>([
+const KINDS: ReadonlyMap<number, string> = new Map<number, string>([
   [SPACE.container, "container"],
   [SPACE.deletedContainer, "deleted container"],
   [SPACE.blob, "blob"],

@@ -7,7 +7,7 @@ import { originalKey } from "./preserved-records.ts";
 import { shareOfEntry } from "./records.ts";
 import { decodeEntry, decodeFile, nameInEntryKey } from "./tree-records.ts";
 
-const KINDS = new Map<number, string>([
+const KINDS: ReadonlyMap<number, string> = new Map<number, string>([
   [SPACE.directory, "directory"],
   [SPACE.file, "file"],
   [SPACE.directoryEntry, "entry of a directory"],

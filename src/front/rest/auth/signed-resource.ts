@@ -4,17 +4,15 @@ import type { Resource, ServiceName } from "./resource.ts";
 import { requireSasField, sasField } from "./sas.ts";
 import { authenticationFailed } from "./signature.ts";
 
-type Kinds = ReadonlyMap<string, string>;
-
 /** The resource types that `sr` can name, each with its first version. */
-const BLOB_KINDS: Kinds = new Map([
+const BLOB_KINDS: ReadonlyMap<string, string> = new Map([
   ["c", ""],
   ["b", ""],
   ["bs", "2018-11-09"],
   ["bv", "2018-11-09"],
   ["d", "2020-02-10"],
 ]);
-const FILE_KINDS: Kinds = new Map([
+const FILE_KINDS: ReadonlyMap<string, string> = new Map([
   ["s", "2015-02-21"],
   ["f", "2015-02-21"],
 ]);

@@ -11,7 +11,16 @@ import { type RequestHead, UNKNOWN_LENGTH } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 
 /** Methods that at least one service has an operation for. */
-const METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "MERGE", "PATCH"]);
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "PUT",
+  "POST",
+  "DELETE",
+  "OPTIONS",
+  "MERGE",
+  "PATCH",
+]);
 /** Methods that HTTP knows: they get another refusal than unknown words. */
 const OTHER_METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
 const NO_QUERY = parseQuery("");

@@ -19,7 +19,7 @@ const SOURCE_URL_CHARS_MAX = 2_048;
 const PARTS = /^(https?):\/\/([a-z0-9.:[\]_-]+)(\/[^?#\s]*)?(?:\?([^#\s]*))?$/i;
 
 /** Query parameters that name the source; all others may be credentials, which are not shown. */
-const NAMING = new Set(["snapshot", "versionid", "sharesnapshot"]);
+const NAMING: ReadonlySet<string> = new Set(["snapshot", "versionid", "sharesnapshot"]);
 
 export function parseSourceUrl(text: string): SourceUrl {
   if (text.length > SOURCE_URL_CHARS_MAX) {

@@ -20,8 +20,15 @@ const MIRRORED: Readonly<Record<Operator, Operator>> = {
 };
 
 /** OData operators that the service does not implement. */
-const ARITHMETIC = new Set(["add", "sub", "mul", "div", "mod"]);
-const RESERVED = new Set([...Object.keys(MIRRORED), ...ARITHMETIC, "and", "or", "not", "null"]);
+const ARITHMETIC: ReadonlySet<string> = new Set(["add", "sub", "mul", "div", "mod"]);
+const RESERVED: ReadonlySet<string> = new Set([
+  ...Object.keys(MIRRORED),
+  ...ARITHMETIC,
+  "and",
+  "or",
+  "not",
+  "null",
+]);
 
 type Operand = Extract<FilterToken, { kind: "word" | "literal" }>;
 
