@@ -17,15 +17,11 @@ export interface Body {
    */
   drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
   /**
-   * Returns the whole body without a copy, if it has arrived. The taker may use it until the sender
-   * is answered. Otherwise null, and the body can still be drained.
+   * Returns the whole body without a copy, if it has arrived, and behind it `room` bytes of memory
+   * that the taker may overwrite (default 0). The taker may use it until the sender is answered.
+   * Otherwise null, and the body can still be drained.
    */
-  takeWhole?(): Bytes | null;
-  /**
-   * Like `takeWhole`, but returns `bytes` bytes: the body and the memory behind it, which the taker
-   * may overwrite. Null unless the body begins on a page of aligned memory that holds nothing else.
-   */
-  takePages?(bytes: number): Bytes | null;
+  takeWhole?(room?: number): Bytes | null;
 }
 
 /** Collects all bytes of a body. They are valid until its sender is answered. */

@@ -35,12 +35,10 @@ export function placeInAlignedMemory(bytes: Bytes): number | null {
   return views.has(bytes.buffer) ? bytes.byteOffset : null;
 }
 
-/** Extends `bytes` to `length` bytes; null unless they begin on a page and fit in `memory`. */
-export function pagesAt(bytes: Bytes, memory: Bytes, length: number): Bytes | null {
+/** Whether these bytes begin on a page of aligned memory, as direct I/O needs it. */
+export function beginsOnPage(bytes: Bytes): boolean {
   const place = placeInAlignedMemory(bytes);
-  if (place === null || place % PAGE_BYTES !== 0 || bytes.buffer !== memory.buffer) return null;
-  const at = bytes.byteOffset - memory.byteOffset;
-  return at >= 0 && at + length <= memory.length ? memory.subarray(at, at + length) : null;
+  return place !== null && place % PAGE_BYTES === 0;
 }
 
 // Memory of WebAssembly is the only memory in Node that is sure to be page-aligned. It is reserved

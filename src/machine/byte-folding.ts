@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
-import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
-import { clearMemory } from "./clear-memory.ts";
+import { alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
+import { clearMemory, zeroedBytes } from "./clear-memory.ts";
 import {
   type Code,
   compile,
@@ -61,10 +61,10 @@ export class ByteFolding {
     const degree = exponents[0] as number;
     // Whole iterations: a remainder longer than the degree is valid, too.
     this.#restBytes = Math.ceil(degree / ITERATION_BYTES) * ITERATION_BYTES;
-    this.restAt = placeInAlignedMemory(alignedBytes(this.#restBytes)) as number;
+    this.restAt = placeInAlignedMemory(zeroedBytes(this.#restBytes)) as number;
     this.restUntil = this.restAt + this.#restBytes;
     // Zeroes precede the quotient, and follow it.
-    this.#quotient = alignedBytes(this.#restBytes + BLOCK_BYTES_MAX);
+    this.#quotient = zeroedBytes(this.#restBytes + BLOCK_BYTES_MAX);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
     this.#stateAt = this.#restBytes - degree;
     const distances = exponents.slice(1).map((exponent) => degree - exponent);

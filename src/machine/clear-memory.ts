@@ -1,5 +1,13 @@
-import { alignedMemory } from "./aligned-bytes.ts";
+import type { Bytes } from "../base/bytes.ts";
+import { alignedBytes, alignedMemory } from "./aligned-bytes.ts";
 import { compile, get, I32, I32_SUB, i32, MEMORY_FILL } from "./wasm-code.ts";
+
+/** Allocates aligned memory that is all zeros. */
+export function zeroedBytes(bytes: number): Bytes {
+  const zeroed = alignedBytes(bytes);
+  clearMemory(zeroed.byteOffset, zeroed.byteOffset + bytes);
+  return zeroed;
+}
 
 const AT = 0;
 const UNTIL = 1;

@@ -138,9 +138,6 @@ type ServiceClass = new (
 /** A second account, for which the first one's key is not valid. */
 export const OTHER_ACCOUNT = "otheraccount";
 
-/** Shared by all servers of a test, as aligned memory is never freed. */
-const readMemory = restReadMemory();
-
 export async function startService(
   Service: ServiceClass,
   options: TestServerOptions = {},
@@ -160,6 +157,7 @@ export async function startService(
     { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] },
     { name: OTHER_ACCOUNT, keys: [KEY] },
   ]);
+  const readMemory = restReadMemory();
   const listener = await openListener({
     kind: ON_NODE_LISTENER ? "node" : "own",
     service: new Service(context, accounts, { oauth: options.oauth ?? null }),
@@ -189,6 +187,7 @@ export async function startService(
     failures,
     async close() {
       await listener.drain();
+      readMemory.close();
       await data.close();
       if (folder !== null) await rm(folder, { recursive: true });
     },

@@ -16,7 +16,7 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
       "src/machine/crc64.ts POWERS",
       "src/machine/crc64.ts tables",
       "src/machine/crc64.ts window",
-      "src/engine/embedded/wal-file.ts ZEROS",
+      "src/engine/embedded/wal-file.ts zeros",
     ],
   },
   {

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, fill } from "../../store/extents.contract.ts";
 import { DiskSpace, partOfVolume } from "./disk-space.ts";
 import { EmbeddedExtents } from "./extents.ts";
@@ -51,7 +51,7 @@ test("while space is short the file of a full extent is not reused for the next 
   const setup = { endOfUse: null, failStop: assert.fail, extentBytesMax: CONTRACT_EXTENT_BYTES };
   const extents = await EmbeddedExtents.open({
     folder: extentsFolder,
-    machine: new Machine(),
+    machine: machineFor(t),
     space,
     ...setup,
   });

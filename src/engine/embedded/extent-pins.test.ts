@@ -17,7 +17,7 @@ import { type BorrowedBuffer, copyAndRelease } from "../../base/borrowed-buffer.
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";
@@ -154,7 +154,7 @@ async function openExtents(t: TestContext, extentBytesMax: number) {
   const failStop = (error: StoreError) => void failures.push(error);
   const extents = await EmbeddedExtents.open({
     folder,
-    machine: new Machine(),
+    machine: machineFor(t),
     endOfUse: null,
     failStop,
     extentBytesMax,

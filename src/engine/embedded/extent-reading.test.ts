@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { type BorrowedBuffer, borrowWhole, lengthOf } from "../../base/borrowed-buffer.ts";
 import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import type { Address } from "../../store/extents.ts";
 import { directIoFlag } from "./direct-io.ts";
@@ -80,7 +80,7 @@ async function openWithPiece(
   if (pace === "fast") seen.saw(MIB, 0.5);
   else t.mock.method(seen, "saw", () => {});
   const extents = await EmbeddedExtents.open({
-    machine: new Machine(),
+    machine: machineFor(t),
     folder,
     endOfUse: null,
     failStop: assert.ifError,

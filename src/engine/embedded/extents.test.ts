@@ -15,7 +15,7 @@ import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { crc64 as crc64Of } from "../../machine/crc64.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
@@ -244,9 +244,9 @@ test("a body in aligned pages is written without a copy, and reads back the same
     const body = {
       length,
       drain: () => assert.fail("it is all there"),
-      takePages: (size: number) => {
-        asked = size;
-        return pages.subarray(0, size);
+      takeWhole: (room = 0) => {
+        asked = length + room;
+        return pages.subarray(0, asked);
       },
     };
     const shown: Buffer[] = [];
@@ -264,10 +264,27 @@ test("a body in aligned pages is written without a copy, and reads back the same
   }
 });
 
+test("a body that has arrived, but not on a page, is gathered", async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
+  const bytes = someBytes(20_000, 1);
+  for (const memory of [alignedBytes(64 * 1024).subarray(100), Buffer.alloc(64 * 1024)]) {
+    memory.fill(bytes, 0, bytes.length);
+    const body = {
+      length: bytes.length,
+      drain: () => assert.fail("it is all there"),
+      takeWhole: (room = 0) => memory.subarray(0, bytes.length + room),
+    };
+    const written = await extents.write(body);
+    const [at] = written.addresses as [Address];
+    assert.deepEqual(await gather(extents.read(at, 0, bytes.length)), bytes);
+    written.release();
+  }
+});
+
 test("a body that would take several pieces, or several chunks, is gathered", async (t) => {
   const small = await openIn(t, await newFolder(t), null, CONTRACT_EXTENT_BYTES);
   for (const length of [small.pieceBytesMax + 1, 65_537]) {
-    const body = { ...wholeBody(someBytes(length, 1)), takePages: () => assert.fail("too long") };
+    const body = { ...wholeBody(someBytes(length, 1)), takeWhole: () => assert.fail("too long") };
     (await small.write(body)).release();
   }
 });
@@ -413,7 +430,7 @@ async function openIn(
   const failStop = (error: StoreError) => failures.push(error);
   const extents = await EmbeddedExtents.open({
     folder,
-    machine: new Machine(),
+    machine: machineFor(t),
     endOfUse,
     failStop,
     extentBytesMax,

@@ -1,7 +1,8 @@
 import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { BufferOwner } from "../../base/borrowed-buffer.ts";
-import type { Body, Bytes } from "../../base/bytes.ts";
+import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
+import { beginsOnPage } from "../../machine/aligned-bytes.ts";
 import type { Machine } from "../../machine/machine.ts";
 import {
   type Address,
@@ -106,8 +107,10 @@ export class EmbeddedExtents implements Extents {
 
   write(body: Body, taps: Taps = NO_TAPS): Promise<Written> {
     const upload = new ExtentUpload(this, this.#uploads, body.length, taps);
-    const pages = this.#pagesOf(body);
-    return pages === null ? gatherAndWrite(upload, body) : upload.writePages(pages);
+    const whole = this.#wholeOf(body);
+    if (whole === null) return gatherAndWrite(upload, body);
+    if (beginsOnPage(whole)) return upload.writePages(whole);
+    return gatherAndWrite(upload, wholeBody(whole.subarray(0, body.length)));
   }
 
   pin(extents: Iterable<number>): Pin {
@@ -290,10 +293,10 @@ export class EmbeddedExtents implements Extents {
     return cleanUp;
   }
 
-  /** The pages of a body that can be written without a copy; null if it must be gathered first. */
-  #pagesOf(body: Body): Bytes | null {
+  /** A body of one chunk, with room for its checksum up to the end of the last page. */
+  #wholeOf(body: Body): Bytes | null {
     if (body.length > Math.min(ONE_CHUNK_BYTES_MAX, this.pieceBytesMax)) return null;
-    return body.takePages?.(bytesOnDisk(body.length)) ?? null;
+    return body.takeWhole?.(bytesOnDisk(body.length) - body.length) ?? null;
   }
 
   #checkOpen(): void {

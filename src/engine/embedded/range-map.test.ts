@@ -8,7 +8,7 @@ import { KIB, MIB } from "../../base/limits.ts";
 import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { MapBench } from "../../content/range-map.fixture.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
 import type { Content } from "../../store/contents.ts";
@@ -34,7 +34,7 @@ async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench
   const clock = new ManualClock(1_700_000_000_000);
   const store = await openEmbeddedStore(join(folder, "store"), clock, failStop, walBytes);
   const extents = await EmbeddedExtents.open({
-    machine: new Machine(),
+    machine: machineFor(t),
     folder: join(folder, "extents"),
     endOfUse: null,
     failStop,

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { borrowWhole, copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { alignedMemory } from "../../machine/aligned-bytes.ts";
-import { Machine } from "../../machine/machine.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { EmbeddedExtents } from "./extents.ts";
 
@@ -20,7 +20,7 @@ test("slow uploads take little memory each, and arrive whole in the end", async 
   const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
   t.after(() => rm(folder, { recursive: true }));
   const extents = await EmbeddedExtents.open({
-    machine: new Machine(),
+    machine: machineFor(t),
     folder,
     endOfUse: null,
     failStop: (error) => assert.fail(error),

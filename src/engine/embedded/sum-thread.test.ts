@@ -24,9 +24,11 @@ function pendingSums(thread: SumThread) {
   });
 }
 
-test("the worker computes sums, also in memory that was added later", async (t) => {
+test("the worker computes sums, also in used memory, and of memory that was added later", async (t) => {
   const queue = new SumQueue();
-  const worker = newSumWorker(queue.memory, roomForWorker(alignedBytes(SUM_WORKER_BYTES)));
+  // As an earlier user leaves it.
+  const room = alignedBytes(SUM_WORKER_BYTES).fill(0xff);
+  const worker = newSumWorker(queue.memory, roomForWorker(room));
   t.after(() => worker.terminate());
   for (const length of LENGTHS) {
     alignedBytes(20_000_000);

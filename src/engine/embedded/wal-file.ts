@@ -3,7 +3,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { alignedBytes } from "../../machine/aligned-bytes.ts";
+import { zeroedBytes } from "../../machine/clear-memory.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 import type { FoundWalFile } from "./wal-check.ts";
@@ -11,7 +11,6 @@ import type { FoundWalFile } from "./wal-check.ts";
 export const WAL_FILE_NAMES = ["log-0", "log-1"] as const;
 /** The capacity of a new file. A file grows when needed and never shrinks. */
 const FIRST_BYTES = MIB;
-const ZEROS = alignedBytes(MIB);
 
 /** A file of the WAL: preallocated space that is overwritten from its beginning. */
 export interface WalFile {
@@ -69,6 +68,9 @@ async function openOne(path: string, flags: number): Promise<WalFile> {
   return file;
 }
 
+/** All stores write from it, and none writes to it. Made at the first use. */
+let zeros: Bytes | null = null;
+
 class DiskWalFile implements WalFile {
   readonly #handle: FileHandle;
   #capacity: number;
@@ -100,9 +102,10 @@ class DiskWalFile implements WalFile {
 
   /** Writes zeros: merely reserved space would cost a metadata update at its first write. */
   async growTo(bytes: number): Promise<void> {
+    zeros ??= zeroedBytes(MIB);
     while (this.#capacity < bytes) {
-      await this.write(ZEROS, this.#capacity);
-      this.#capacity += ZEROS.length;
+      await this.write(zeros, this.#capacity);
+      this.#capacity += zeros.length;
     }
   }
 

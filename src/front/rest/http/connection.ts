@@ -138,12 +138,10 @@ export class Connection implements Counted, Reader, Wire {
 
   // The request's body, as its exchange asks.
 
-  takeNow(bytes: number): Bytes | null {
-    return this.#received.length < bytes ? null : this.#received.take(bytes);
-  }
-
-  takePages(length: number, bytes: number): Bytes | null {
-    return this.#received.takePages(length, bytes);
+  takeNow(bytes: number, room = 0): Bytes | null {
+    const here = this.#received.length;
+    if (room > 0) return here === bytes ? this.#received.takeWithRoom(room) : null;
+    return here < bytes ? null : this.#received.take(bytes);
   }
 
   receive(receiver: Receiver): void {

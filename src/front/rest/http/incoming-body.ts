@@ -15,7 +15,7 @@ type BodyState = "unread" | "receiving" | "taking" | "ended";
  *
  * | state     | event                                   | does                     | next      |
  * |-----------|-----------------------------------------|--------------------------|-----------|
- * | unread    | `takeWhole`, `takePages`: all is here   | hands the bytes over     | ended     |
+ * | unread    | `takeWhole`: all is here                | hands the bytes over     | ended     |
  * | unread    | `drain`                                 | asks the client to send  | receiving |
  * | receiving | a part comes                            | calls the taker          | taking    |
  * | receiving | the client ends, or is too slow         | rejects                  | ended     |
@@ -78,14 +78,13 @@ export class IncomingBody implements Body, Transfer, Receiver {
     this.#stop(new Fault("OperationTimedOut"));
   }
 
-  takeWhole(): Bytes | null {
+  takeWhole(room = 0): Bytes | null {
     if (this.#state !== "unread" || this.length === 0) return null;
-    return this.#taken(this.#wire.takeNow(this.length));
-  }
-
-  takePages(bytes: number): Bytes | null {
-    if (this.#state !== "unread" || this.length === 0) return null;
-    return this.#taken(this.#wire.takePages(this.length, bytes));
+    const bytes = this.#wire.takeNow(this.length, room);
+    if (bytes === null) return null;
+    this.#state = "ended";
+    this.#moved = this.length;
+    return bytes;
   }
 
   async drain(take: Take): Promise<void> {
@@ -162,13 +161,6 @@ export class IncomingBody implements Body, Transfer, Receiver {
 
   end(): void {
     if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
-  }
-
-  #taken(bytes: Bytes | null): Bytes | null {
-    if (bytes === null) return null;
-    this.#state = "ended";
-    this.#moved = this.length;
-    return bytes;
   }
 
   #receive(take: Take): Promise<void> {

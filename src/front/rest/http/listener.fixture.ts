@@ -36,9 +36,6 @@ export interface Running {
 
 export const NOON = Date.UTC(2030, 0, 1, 12);
 
-/** One for all tests of a file, because aligned memory is never freed. */
-const readMemory = restReadMemory();
-
 export interface Settings {
   readonly limits?: Partial<ListenerLimits>;
   readonly options?: Partial<ListenerOptions>;
@@ -68,6 +65,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
   const outcomes: RestOutcome[] = [];
   const debug: string[] = [];
   const clients: RawClient[] = [];
+  const readMemory = restReadMemory();
   let answered = () => {};
   const listener = await openListener({
     kind: kinds.get(t) ?? "own",
@@ -101,6 +99,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
   t.after(async () => {
     for (const client of clients) client.socket.destroy();
     await listener.drain();
+    readMemory.close();
   });
   return {
     listener,

@@ -168,13 +168,10 @@ class NodeWire implements Wire {
     this.#receiver?.end();
   }
 
-  takeNow(bytes: number): Bytes | null {
+  takeNow(bytes: number, room = 0): Bytes | null {
+    // Node's buffers have no room of ours behind them.
+    if (room > 0) return null;
     return this.#request.readableLength < bytes ? null : this.#request.read(bytes);
-  }
-
-  /** Node's memory is not aligned. */
-  takePages(): null {
-    return null;
   }
 
   receive(receiver: Receiver): void {

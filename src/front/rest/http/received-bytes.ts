@@ -1,5 +1,4 @@
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
-import { pagesAt } from "../../../machine/aligned-bytes.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -75,12 +74,14 @@ export class ReceivedBytes {
     return taken;
   }
 
-  /** See `BodySource.takePages`. */
-  takePages(length: number, bytes: number): Bytes | null {
-    if (this.#borrowed === null || this.#bytes.length !== length) return null;
-    const pages = pagesAt(this.#bytes, this.#borrowed, bytes);
-    if (pages !== null) this.#bytes = NO_BYTES;
-    return pages;
+  /** Takes all that is here, and `room` bytes of the borrowed memory behind it; null if none. */
+  takeWithRoom(room: number): Bytes | null {
+    if (this.#borrowed === null) return null;
+    const at = this.#bytes.byteOffset - this.#borrowed.byteOffset;
+    const end = at + this.#bytes.length + room;
+    if (end > this.#borrowed.length) return null;
+    this.#bytes = NO_BYTES;
+    return this.#borrowed.subarray(at, end);
   }
 
   /** Some clients send a blank line behind a body. */

@@ -13,14 +13,10 @@ export interface Receiver {
 /** Where the body of a request comes from. */
 export interface BodySource {
   /**
-   * The next bytes, if this many are in memory already. They stay valid until the exchange ends.
+   * The next bytes, if this many are in memory already, and behind them `room` bytes of memory that
+   * nothing else uses (default 0). They stay valid until the exchange ends.
    */
-  takeNow(bytes: number): Bytes | null;
-  /**
-   * The next `length` bytes together with the memory behind them, `bytes` in all: if they begin on
-   * a page of aligned memory that holds nothing else. They stay valid until the exchange ends.
-   */
-  takePages(length: number, bytes: number): Bytes | null;
+  takeNow(bytes: number, room?: number): Bytes | null;
   /** From now on `receiver` gets the bytes that have come, and all that follow. */
   receive(receiver: Receiver): void;
   /** Ends `receive`. `surplus` came behind the body: it belongs to the next request. */
