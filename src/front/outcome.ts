@@ -73,7 +73,27 @@ export interface SmbOutcome extends OutcomeFields {
   readonly service: "smb";
   /** The NT status. */
   readonly status: number;
+  /** The path below the share; null if the request is about no file. */
+  readonly path: string | null;
+  /** The name that a log-on claims, as the client wrote it; null for other operations. */
+  readonly user: string | null;
+  /** The dialect that a connection begins with: `3.1.1`; null for other operations. */
+  readonly dialect: string | null;
+  /** What was asked when a file was opened; null for other operations. */
+  readonly open: OpenAsked | null;
+  /** Whether the connection was cut instead of an answer, because the client broke the protocol. */
+  readonly dropped: boolean;
 }
+
+/** How a client wants to open a file. */
+export interface OpenAsked {
+  readonly access: readonly FileUse[];
+  /** What others may do with the file meanwhile. */
+  readonly shareMode: readonly FileUse[];
+  readonly disposition: string;
+}
+
+export type FileUse = "read" | "write" | "delete";
 
 /** Passes each outcome on to all that want it; undefined if nobody does. */
 export function outcomesTo(

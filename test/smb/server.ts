@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/base/clock.ts";
+import type { OnOutcome, Outcome, SmbOutcome } from "../../src/front/outcome.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "../../src/front/smb/auth/failed-logons.ts";
 import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
@@ -18,6 +19,8 @@ export interface TestSmb {
   readonly failures: unknown[];
   /** Lines for the server's operator. */
   readonly warnings: string[];
+  /** The outcomes of all SMB requests so far. */
+  readonly outcomes: readonly SmbOutcome[];
   close(): Promise<void>;
 }
 
@@ -29,21 +32,30 @@ export interface TestSmbOptions {
   readonly limits?: Partial<SmbLimits>;
   readonly budget?: SendBudget;
   readonly shares?: readonly string[];
+  readonly onOutcome?: OnOutcome;
 }
 
 export async function startSmb(options: TestSmbOptions = {}): Promise<TestSmb> {
   const rest = await startFileServer();
   const { failures, files } = rest;
   const warnings: string[] = [];
+  const outcomes: SmbOutcome[] = [];
+  const onOutcome = (outcome: Outcome) => void outcomes.push(outcome as SmbOutcome);
   for (const share of options.shares ?? ["box"]) {
     await rest.client().getShareClient(share).create();
   }
-  const listener = await listenSmb(rest, await beginEpoch(files), options, warnings);
+  const listener = await listenSmb(
+    rest,
+    await beginEpoch(files),
+    { ...options, onOutcome },
+    warnings,
+  );
   return {
     port: listener.port,
     rest,
     failures,
     warnings,
+    outcomes,
     async close() {
       await listener.drain();
       await rest.close();
@@ -70,6 +82,7 @@ export function listenSmb(
     clock: systemClock,
     limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
     budget: options.budget ?? new SendBudget(),
+    onOutcome: options.onOutcome,
     logonLimits: { ...DEFAULT_LOGON_LIMITS, ...options.logonLimits },
     log: {
       failure: (_what, error) => failures.push(error),

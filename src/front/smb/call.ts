@@ -2,6 +2,7 @@ import type { BorrowedBuffer } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { Share } from "../send-budget.ts";
+import type { CallFacts } from "./call-facts.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
 import { COMMAND, type RequestHeader } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -61,6 +62,7 @@ export interface Message {
 /** The bytes of a large WRITE, which are stored while they arrive. */
 export interface Bulk {
   readonly taken: Promise<Taken>;
+  readonly length: number;
 }
 
 /** What a request of a compound passes on to the related one after it. */
@@ -84,6 +86,8 @@ export class Call {
   /** Whether the request was encrypted. */
   readonly sealed: boolean;
   readonly chain: Chain;
+  /** Filled in while the request is handled, for its outcome. */
+  readonly facts: CallFacts;
   readonly #session: Session | null;
   readonly #tree: Tree | null;
   readonly #pend: () => AbortSignal;
@@ -97,6 +101,7 @@ export class Call {
     parts: {
       readonly sealed: boolean;
       readonly chain: Chain;
+      readonly facts: CallFacts;
       readonly session: Session | null;
       readonly tree: Tree | null;
       readonly pend: () => AbortSignal;
@@ -109,6 +114,7 @@ export class Call {
     this.bulk = bulk;
     this.sealed = parts.sealed;
     this.chain = parts.chain;
+    this.facts = parts.facts;
     this.#session = parts.session;
     this.#tree = parts.tree;
     this.#pend = parts.pend;
@@ -149,6 +155,7 @@ export class Call {
   }
 
   #use(open: FileOpen): void {
+    this.facts.path = open.openedAs;
     this.server.namedOpens.use(open);
     const { command, channelSequence } = this.header;
     if (this.connection.negotiated.dialect < DIALECT.smb300) return;

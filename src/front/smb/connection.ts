@@ -15,6 +15,8 @@ interface Pending {
 
 /** One client's connection: what was negotiated, and the sessions on it. */
 export class Connection {
+  /** Counts connections, to tell them apart in logs. */
+  readonly id: number;
   readonly server: SmbServer;
   readonly wire: Wire;
   readonly credits = new CreditWindow();
@@ -31,6 +33,7 @@ export class Connection {
   #asyncIds = 0;
 
   constructor(server: SmbServer, wire: Wire) {
+    this.id = server.newConnectionId();
     this.server = server;
     this.wire = wire;
   }

@@ -4,6 +4,7 @@ import { atOnce, fairQueue, inSlices, type Steps } from "../../base/fair-queue.t
 import { Fault } from "../../base/fault.ts";
 import type { Share } from "../send-budget.ts";
 import { type Answer, answered, Call, type Chain, type Message } from "./call.ts";
+import { CallFacts } from "./call-facts.ts";
 import { writeError } from "./codec/empty.ts";
 import { COMMAND, FLAG, writeAnswerHeader, writeNext } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -18,7 +19,10 @@ import { SLICED_BYTES_MIN } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrameInSteps } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
+import { type Begun, reportAnswer } from "./smb-outcome.ts";
+import { shareOf } from "./tree.ts";
 
+const NOT_ADMITTED = { session: null, treeId: 0, pending: null, isSigned: false };
 const NOTHING: BorrowedBuffer = { parts: [], mayOverwrite: true, release() {} };
 
 /** A request that is being answered. */
@@ -30,6 +34,7 @@ interface Asked {
   pending: ReturnType<Connection["pend"]> | null;
   /** Whether the response is signed, if there is a key. */
   isSigned: boolean;
+  readonly facts: CallFacts;
 }
 
 /** The responses of one frame. */
@@ -88,7 +93,9 @@ export class Exchange {
   }
 
   async #serve(message: Message): Promise<void> {
-    const asked: Asked = { message, session: null, treeId: 0, pending: null, isSigned: false };
+    const facts = new CallFacts();
+    const asked: Asked = { ...NOT_ADMITTED, message, facts };
+    const begun = this.#begun();
     let answer: Answer;
     try {
       answer = await this.#answer(asked);
@@ -98,7 +105,14 @@ export class Exchange {
     }
     this.#chain.failed = answer.status >= 0xc0000000 ? answer.status : null;
     if (asked.pending !== null) this.#connection.finish(asked.pending);
+    if (begun !== null) reportAnswer(this.#connection, asked, answer, begun);
     this.#add(asked, answer);
+  }
+
+  /** When a request begins; null if nobody wants to know. */
+  #begun(): Begun | null {
+    const { onOutcome, clock } = this.#connection.server.options;
+    return onOutcome === undefined ? null : { atMs: clock.now(), elapsedMs: clock.elapsedMs() };
   }
 
   async #answer(asked: Asked): Promise<Answer> {
@@ -111,7 +125,9 @@ export class Exchange {
     if (command.needs === "tree" && tree === null) {
       throw new StatusError(STATUS.NETWORK_NAME_DELETED);
     }
+    asked.facts.share = tree === null ? null : shareOf(tree);
     const call = new Call(this.#connection, asked.message, {
+      facts: asked.facts,
       sealed: this.#sealedBy !== null,
       chain: this.#chain,
       session: asked.session,

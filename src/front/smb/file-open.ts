@@ -88,6 +88,8 @@ export class FileOpen extends OpenBase {
   /** The address of the handle for the service. */
   readonly asked: HandleAsked;
   readonly cache: Bytes;
+  /** The path by which its client opened it, for logs; null for one of the process before. */
+  openedAs: string | null = null;
   /** Null if the open ends with its connection. */
   readonly durability: Durability | null;
   /** Null if the client gave no names. */

@@ -43,7 +43,12 @@ export class IncomingWrite implements LargeFrame {
     this.#taken = takeToWrite(connection.server.options.files, this.#body);
     // Handles a failure that nobody awaits, and refuses the rest of the body.
     this.#taken.catch((error) => this.#body.stop(error));
-    this.message = { header, bytes: head, bulk: { taken: this.#taken }, signature };
+    this.message = {
+      header,
+      bytes: head,
+      bulk: { taken: this.#taken, length: start.dataBytes },
+      signature,
+    };
   }
 
   /**

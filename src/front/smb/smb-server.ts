@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { BYTES_AHEAD_MAX } from "../../service/file/read-ahead.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
+import type { OnOutcome } from "../outcome.ts";
 import type { SendBudget } from "../send-budget.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
@@ -33,6 +34,8 @@ export interface SmbServerOptions {
   readonly budget: SendBudget;
   readonly logonLimits: LogonLimits;
   readonly log: SmbLog;
+  /** Receives the outcome of every request; omitted if nobody wants them. */
+  readonly onOutcome?: OnOutcome | undefined;
 }
 
 /** Small enough for clients that use only 32 bits of an id. */
@@ -54,6 +57,7 @@ export class SmbServer implements FileOpenHost {
   /** Starts at random, so that ids of an earlier process are unlikely to match ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;
+  #connectionIds = 0;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
@@ -69,6 +73,10 @@ export class SmbServer implements FileOpenHost {
 
   newSessionId(): number {
     return ++this.#sessionIds;
+  }
+
+  newConnectionId(): number {
+    return ++this.#connectionIds;
   }
 
   newFileId(): number {

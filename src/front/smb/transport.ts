@@ -14,9 +14,11 @@ import { DropConnection } from "./drop-connection.ts";
 import { releaseFrame } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
+import { STATUS } from "./nt-status.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
 import { restoreHandles } from "./restore-handles.ts";
 import { SendQueue } from "./send-queue.ts";
+import { reportDrop } from "./smb-outcome.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
 import type { Wire } from "./wire.ts";
 
@@ -112,7 +114,7 @@ class TcpListener implements SmbListener {
       this.#pace.forget(line);
       this.#lines.remove(line);
     });
-    if (!hasRoom) line.drop();
+    if (!hasRoom) line.refuse();
   }
 }
 
@@ -185,6 +187,12 @@ class Line implements Wire, Counted, Transfer {
 
   drop(): void {
     this.#socket.destroy();
+  }
+
+  /** Drops a connection for which there is no room. */
+  refuse(): void {
+    reportDrop(this.#connection, STATUS.INSUFFICIENT_RESOURCES);
+    this.drop();
   }
 
   close(): void {
@@ -289,9 +297,8 @@ class Line implements Wire, Counted, Transfer {
   }
 
   #fail(error: unknown): void {
-    if (!(error instanceof DropConnection)) {
-      this.#server.options.log.failure("an SMB connection", error);
-    }
+    if (error instanceof DropConnection) reportDrop(this.#connection, STATUS.INVALID_PARAMETER);
+    else this.#server.options.log.failure("an SMB connection", error);
     this.drop();
   }
 

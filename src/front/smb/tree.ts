@@ -12,3 +12,10 @@ export interface ShareTree {
   readonly id: number;
   readonly share: string;
 }
+
+/** The name of the pipes' share. */
+export const IPC_SHARE = "ipc$";
+
+export function shareOf(tree: Tree): string {
+  return tree.kind === "share" ? tree.share : IPC_SHARE;
+}

@@ -6,7 +6,7 @@ import type { RestResponse } from "./exchange.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
-import { redactHeaders, redactTarget } from "./redact.ts";
+import { loggedTarget, redactHeaders } from "./redact.ts";
 import type { RequestHead } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 import { innerOutcomes, outcomeOf, outcomeOfNoRequest } from "./rest-outcome.ts";
@@ -129,7 +129,7 @@ export class Exchanges {
   #debugText(request: IncomingRequest, { status, headers }: RestResponse): string {
     const { id, method } = request;
     const { name } = this.options.service;
-    const target = redactTarget(request.target);
+    const target = loggedTarget(request.target);
     return (
       `${id} ${name} ${method} ${target}${redactHeaders(request.headers.raw)}\n` +
       `${id} ${status}${redactHeaders(headers)}`

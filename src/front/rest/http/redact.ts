@@ -1,5 +1,24 @@
 const REDACTED = "[redacted]";
 
+/** Characters that a URL has only if its client has not encoded it. */
+const NOT_IN_URLS = /[^\x21\x23-\x5b\x5d-\x7e]/g;
+const BYTE_MAX = 0xff;
+
+/**
+ * A request target as it may be logged: without signatures, and with everything encoded that could
+ * end a quoted text or a line.
+ */
+export function loggedTarget(target: string): string {
+  return redactTarget(target).replace(NOT_IN_URLS, percentEncoded);
+}
+
+/** Heads are read with a character for each byte. */
+function percentEncoded(character: string): string {
+  const code = character.charCodeAt(0);
+  const bytes = code > BYTE_MAX ? Buffer.from(character, "utf8") : [code];
+  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+}
+
 /** Removes the signature of a SAS from a URL or request target. */
 export function redactTarget(target: string): string {
   const mark = target.indexOf("?");

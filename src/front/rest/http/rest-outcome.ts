@@ -2,7 +2,7 @@ import type { Instant } from "../../../base/clock.ts";
 import { type RestOutcome, type RestServiceName, UNKNOWN_OPERATION } from "../../outcome.ts";
 import { clientRequestIdOf } from "./answer-head.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
-import { redactTarget } from "./redact.ts";
+import { loggedTarget } from "./redact.ts";
 
 /** What the listener measured. */
 export interface Measured {
@@ -43,7 +43,7 @@ export function outcomeOf(
     batchId,
     remoteAddress: request.remoteAddress,
     method: request.method,
-    target: redactTarget(request.target),
+    target: loggedTarget(request.target),
     aborted: measured.aborted,
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
+import { quotedText } from "../../../base/quoted-text.ts";
 import type { Timer } from "../../../service/file/cache-breaks.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { LogonRefused } from "./authentication.ts";
@@ -200,7 +201,8 @@ export class FailedLogons {
       return;
     }
     this.#logged++;
-    this.#log(`log-on refused: account ${quoted(user)} at ${address}: ${what}`);
+    const name = quotedText(user.slice(0, USER_CHARACTERS_MAX));
+    this.#log(`log-on refused: account ${name} at ${address}: ${what}`);
   }
 }
 
@@ -242,13 +244,4 @@ export function networkOf(address: string): string {
     groups.push(...after);
   }
   return groups.slice(0, 4).join(":");
-}
-
-/** Quotes a name from the network for a log line. */
-function quoted(name: string): string {
-  const text = JSON.stringify(name.slice(0, USER_CHARACTERS_MAX));
-  return text.replace(
-    /[^\x20-\x7e]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -78,6 +78,7 @@ export async function reopen(
   const answer = await answerOf(call, request, open, shown);
   if (!server.durables.take(open)) throw notFound();
   open.attach(session, tree.id);
+  open.openedAs = found.path;
   session.opens.set(open.fileId.volatile, open);
   chain.fileId = open.fileId;
   return answer;

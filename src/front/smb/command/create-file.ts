@@ -18,20 +18,13 @@ import { Writer } from "../codec/wire.ts";
 import type { Durability } from "../durability.ts";
 import { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+import { accessBits, DISPOSITIONS } from "../open-asked.ts";
 import type { OpenNames } from "../open-names.ts";
 import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
 import { durabilityOf, durableAnswer, persistentOf, reopen } from "./create-durable.ts";
 import { createOnce, namesOf } from "./create-named.ts";
 
-const DISPOSITIONS: readonly Disposition[] = [
-  "supersede",
-  "open",
-  "create",
-  "openIf",
-  "overwrite",
-  "overwriteIf",
-];
 const ACTIONS = { superseded: 0, opened: 1, created: 2, overwritten: 3 } as const;
 
 export const OPTION = {
@@ -57,6 +50,7 @@ export async function createFile(
   request: CreateRequest,
 ): Promise<Answer> {
   const { dialect } = call.connection.negotiated;
+  call.facts.create = request;
   const durable = readDurable(request.contexts, dialect >= DIALECT.smb300);
   if (durable?.kind === "reconnect") return await reopen(call, share, request, durable);
   const names = namesOf(call, request, durable);
@@ -103,6 +97,7 @@ async function openNew(
     await open.close();
     throw new StatusError(STATUS.USER_SESSION_DELETED);
   }
+  open.openedAs = call.facts.path;
   session.opens.set(id, open);
   server.register(open);
   chain.fileId = fileId;
@@ -209,14 +204,6 @@ function permissionOfNew({ contexts }: CreateRequest): PermissionSetting | null 
 function looksAt(granted: number): OpenFile["looksAt"] {
   if ((granted & ~ATTRIBUTE_BITS) === 0) return "attributes";
   return (granted & ~(ATTRIBUTE_BITS | ACCESS.readControl)) === 0 ? "security" : "contents";
-}
-
-/** The access that counts against the share modes of others. */
-function accessBits(granted: number): number {
-  const reads = (granted & (ACCESS.readData | ACCESS.execute)) !== 0;
-  const writes = (granted & (ACCESS.writeData | ACCESS.appendData)) !== 0;
-  const deletes = (granted & ACCESS.delete) !== 0;
-  return (reads ? READ : 0) | (writes ? WRITE : 0) | (deletes ? DELETE : 0);
 }
 
 /** Opens a file. One fault of the service is two statuses in SMB, depending on the request. */

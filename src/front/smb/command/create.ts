@@ -12,6 +12,7 @@ const NO_TIME = 0n;
 export async function handleCreate(call: Call): Promise<Answer> {
   const request = readCreate(call.message);
   const { session, server, tree } = call;
+  call.facts.path = request.name.replaceAll("\\", "/");
   if (session.opens.size >= server.options.limits.opensPerSessionMax) {
     throw new StatusError(STATUS.TOO_MANY_OPENED_FILES);
   }

@@ -42,6 +42,7 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   if (next.kind === "more") return more(session, next.token);
   // Each challenge is used for one try only.
   session.authentication = null;
+  call.facts.user = next.user;
   const { wire, gone } = call.connection;
   const claimant = { address: wire.remoteAddress, user: next.user, gone };
   const done = await server.failedLogons.check(claimant, next.prove);

@@ -2,9 +2,8 @@ import { type Answer, answered, type Call } from "../call.ts";
 import { readTreeConnect, writeTreeConnect } from "../codec/tree-connect.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { hasShare } from "../shares.ts";
-import type { Tree } from "../tree.ts";
+import { IPC_SHARE, type Tree } from "../tree.ts";
 
-const IPC = "ipc$";
 /** Clients may cache a file only with an oplock or lease. */
 const NO_CACHING = 0x30;
 /** Handles can survive a restart of the server. */
@@ -14,10 +13,11 @@ const ALL_ACCESS = 0x001f01ff;
 export async function handleTreeConnect(call: Call): Promise<Answer> {
   const name = readTreeConnect(call.message).toLowerCase();
   const { session, server } = call;
+  call.facts.share = name;
   if (session.trees.size >= server.options.limits.treesPerSessionMax) {
     throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
   }
-  const isPipe = name === IPC;
+  const isPipe = name === IPC_SHARE;
   if (!isPipe && !(await hasShare(server.options.files, session.account, name))) {
     throw new StatusError(STATUS.BAD_NETWORK_NAME);
   }

@@ -1,0 +1,108 @@
+import { lengthOf } from "../../base/borrowed-buffer.ts";
+import type { Instant } from "../../base/clock.ts";
+import { type SmbOutcome, UNKNOWN_OPERATION } from "../outcome.ts";
+import type { Answer, Message } from "./call.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { COMMAND } from "./codec/header.ts";
+import { HEADER_BYTES } from "./codec/wire.ts";
+import type { Connection } from "./connection.ts";
+import { STATUS } from "./nt-status.ts";
+import { openAskedOf } from "./open-asked.ts";
+import type { Session } from "./session.ts";
+
+/** When a request began. */
+export interface Begun {
+  readonly atMs: Instant;
+  /** By the clock of durations. */
+  readonly elapsedMs: number;
+}
+
+interface Asked {
+  readonly message: Message;
+  readonly session: Session | null;
+  readonly facts: CallFacts;
+}
+
+/** `Create`, by its number. */
+const OPERATIONS: ReadonlyMap<number, string> = new Map(
+  Object.entries(COMMAND).map(([name, command]) => [
+    command,
+    name.charAt(0).toUpperCase() + name.slice(1),
+  ]),
+);
+const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS).map(([name, status]) => [status, `STATUS_${name}`]),
+);
+/** From here on, the two highest bits of a status say that it is an error. */
+const ERROR_MIN = 0xc0000000;
+
+/** Reports what came of a request, before its answer is sent. */
+export function reportAnswer(
+  connection: Connection,
+  { message, session, facts }: Asked,
+  answer: Answer,
+  { atMs, elapsedMs }: Begun,
+): void {
+  const { onOutcome, clock } = connection.server.options;
+  const { command, messageId } = message.header;
+  const account = (answer.session ?? session)?.account ?? "";
+  const isLogon = command === COMMAND.sessionSetup;
+  onOutcome?.({
+    atMs,
+    tookMs: clock.elapsedMs() - elapsedMs,
+    service: "smb",
+    operation: OPERATIONS.get(command) ?? UNKNOWN_OPERATION,
+    account: account === "" ? null : account,
+    container: facts.share,
+    auth: account !== "" || isLogon ? "ntlm" : "none",
+    status: answer.status,
+    code: codeOf(answer.status),
+    requestBytes: message.bytes.length - HEADER_BYTES + (message.bulk?.length ?? 0),
+    responseBytes: lengthOf(answer.body) + lengthOf(answer.borrowed?.parts ?? []),
+    requestId: requestIdOf(connection, messageId),
+    remoteAddress: connection.wire.remoteAddress,
+    path: facts.path,
+    user: facts.user,
+    dialect: facts.dialect,
+    open: facts.create === null ? null : openAskedOf(facts.create),
+    dropped: false,
+  });
+}
+
+/** Reports that a connection is cut because its client broke the protocol, or is one too many. */
+export function reportDrop(connection: Connection, status: number): void {
+  const { onOutcome, clock } = connection.server.options;
+  if (onOutcome === undefined) return;
+  const outcome: SmbOutcome = {
+    atMs: clock.now(),
+    tookMs: 0,
+    service: "smb",
+    operation: UNKNOWN_OPERATION,
+    account: null,
+    container: null,
+    auth: "none",
+    status,
+    code: codeOf(status),
+    requestBytes: 0,
+    responseBytes: 0,
+    requestId: requestIdOf(connection, null),
+    remoteAddress: connection.wire.remoteAddress,
+    path: null,
+    user: null,
+    dialect: null,
+    open: null,
+    dropped: true,
+  };
+  onOutcome(outcome);
+}
+
+/** Names the connection and the request on it: SMB has no ids of requests. */
+function requestIdOf({ id }: Connection, messageId: number | null): string {
+  return messageId === null ? `smb-${id}` : `smb-${id}-${messageId}`;
+}
+
+/** The name of a status that refuses; null for the others. */
+function codeOf(status: number): string | null {
+  if (status < ERROR_MIN || status === STATUS.MORE_PROCESSING_REQUIRED) return null;
+  return STATUS_NAMES.get(status) ?? null;
+}
