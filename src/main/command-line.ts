@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/server.ts";
+import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import {
   COMMANDS,
   type CommandName,
@@ -48,6 +49,7 @@ export interface Options {
   readonly smbMinDialect: SmbDialect | null;
   readonly silent: boolean;
   readonly logFile: string | null;
+  readonly logFormat: LogFormat;
   readonly debugFile: string | null;
   readonly configFile: string | null;
   /** The value of AZURITE_ACCOUNTS. */
@@ -254,6 +256,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     smbMinDialect: readOneOf(given, "smbMinDialect", SMB_DIALECTS),
     silent: given.has("silent"),
     logFile: given.text("log"),
+    logFormat: readOneOf(given, "logFormat", LOG_FORMATS) ?? "text",
     debugFile: given.text("debug"),
     configFile: given.text("config"),
     accountList: env.AZURITE_ACCOUNTS || null,
@@ -276,6 +279,9 @@ function requireNoContradictions(given: Given): void {
   }
   if (given.has("silent") && given.text("log") === "-") {
     throw new UsageError("--silent and --log - contradict each other: give --log a file.");
+  }
+  if (given.has("logFormat") && !given.has("log")) {
+    throw new UsageError("--logFormat is about the log of requests: name its file with --log.");
   }
   const oauth = given.text("oauth");
   if (oauth !== null && oauth !== "basic") {

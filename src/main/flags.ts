@@ -168,6 +168,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
     flags: [
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },
+      {
+        name: "logFormat",
+        value: "format",
+        help: "Format of these lines: text (default) or json.",
+      },
       { name: "debug", short: "d", value: "file", help: "Write a debug log, without secrets." },
       {
         name: "version",

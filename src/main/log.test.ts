@@ -33,6 +33,9 @@ const OUTCOME: RestOutcome = {
 const LINE =
   '2024-01-02T03:04:05.000Z blob 127.0.0.1 "PUT /a/c/b" 201 5 0 1.3ms 0f-1 PutBlob a sharedKey -';
 
+const TEXT = { logFormat: "text" } as const;
+const NO_FILES = { logFile: null, debugFile: null, ...TEXT };
+
 class Lines {
   readonly outLines: string[] = [];
   readonly errLines: string[] = [];
@@ -43,7 +46,7 @@ class Lines {
 test("log lines are appended to the given files", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
   t.after(() => rm(folder, { recursive: true }));
-  const files = { logFile: join(folder, "access"), debugFile: join(folder, "debug") };
+  const files = { logFile: join(folder, "access"), debugFile: join(folder, "debug"), ...TEXT };
   for (let run = 0; run < 2; run++) {
     const log = await openLog(files, new Lines(), CLOCK);
     log.onOutcome?.(OUTCOME);
@@ -57,17 +60,17 @@ test("log lines are appended to the given files", async (t) => {
 
 test("a dash is standard output, and no other log is written", async () => {
   const lines = new Lines();
-  const log = await openLog({ logFile: "-", debugFile: null }, lines, CLOCK);
+  const log = await openLog({ logFile: "-", debugFile: null, ...TEXT }, lines, CLOCK);
   log.onOutcome?.({ ...OUTCOME, aborted: true });
   assert.deepEqual(lines.outLines, [LINE.replace("1.3ms", "1.3ms aborted")]);
   assert.equal(log.debug, undefined);
-  const none = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
+  const none = await openLog(NO_FILES, lines, CLOCK);
   assert.equal(none.onOutcome, undefined);
 });
 
 test("failures go to standard error: the engine's message, or a bug with its stack", async () => {
   const lines = new Lines();
-  const log = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
+  const log = await openLog(NO_FILES, lines, CLOCK);
   log.failure("0f-1", new StoreError("damaged", "bad checksum", { cause: new Error("flipped") }));
   log.warn("sweeping", new TypeError("x is undefined"));
   assert.match(lines.errLines[0] ?? "", /^\S+ request 0f-1 failed: bad checksum \(Error: flipped/);
@@ -78,7 +81,7 @@ test("failures go to standard error: the engine's message, or a bug with its sta
 });
 
 test("a log that cannot be written is refused at the start", async () => {
-  const files = { logFile: join(tmpdir(), "no", "such", "folder"), debugFile: null };
+  const files = { logFile: join(tmpdir(), "no", "such", "folder"), debugFile: null, ...TEXT };
   await assert.rejects(openLog(files, new Lines(), CLOCK), (error: StartError) => {
     assert.ok(error instanceof StartError);
     return /^The --log file cannot be written \(ENOENT.*\)\. Choose another one\.$/.test(

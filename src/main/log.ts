@@ -1,11 +1,10 @@
-import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import type { OnOutcome } from "../front/outcome.ts";
 import type { Asked, HttpLog } from "../front/rest/http/log.ts";
 import { isFullError, StoreError } from "../store/store.ts";
-import { accessLine } from "./access-line.ts";
-import { StartError } from "./start-error.ts";
+import { accessLineIn, type LogFormat } from "./access-line.ts";
+import { LineFile } from "./line-file.ts";
+import { isLogged } from "./logged-outcomes.ts";
 
 /** The least time between two lines about a full disk, on which every write fails. */
 const FULL_AGAIN_MS = 60_000;
@@ -19,6 +18,7 @@ export interface Terminal {
 export interface LogFiles {
   /** The file of the access log; `-` is standard output. */
   readonly logFile: string | null;
+  readonly logFormat: LogFormat;
   readonly debugFile: string | null;
 }
 
@@ -29,15 +29,19 @@ export interface Log extends HttpLog {
   warn(what: string, error: unknown): void;
   /** A line for the operator. */
   tell(line: string): void;
+  /** Opens the files again by their names, after somebody has renamed them. */
+  reopen(): Promise<void>;
+  /** Writes what is left. */
   close(): Promise<void>;
 }
 
 /** Opens the logs; throws a `StartError` if one of them cannot be written. */
 export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock): Promise<Log> {
   const now = () => new Date(clock.now()).toISOString();
+  const tell = (line: string) => terminal.err(`${now()} ${line}.`);
   const opened: LineFile[] = [];
   const open = async (flag: string, path: string) => {
-    const file = await LineFile.open(flag, path, terminal);
+    const file = await LineFile.open(flag, { path, report: tell });
     opened.push(file);
     return (line: string) => file.write(line);
   };
@@ -56,13 +60,23 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
       const what = requestId === "" ? "a connection" : `request ${requestId}${askedFor(asked)}`;
       terminal.err(`${now()} ${what} failed: ${describe(error)}`);
     },
-    tell: (line) => terminal.err(`${now()} ${line}.`),
+    tell,
     warn: (what, error) => terminal.err(`${now()} ${what}: ${describe(error)}`),
-    ...(access ? { onOutcome: (one) => access(accessLine(one)) } : {}),
+    ...(access ? { onOutcome: accessLog(access, files.logFormat) } : {}),
     ...(debug ? { debug: (text) => debug(`${now()} ${text}`) } : {}),
+    reopen: async () => {
+      for (const file of opened) await file.reopen();
+    },
     close: async () => {
       for (const file of opened) await file.close();
     },
+  };
+}
+
+function accessLog(write: (line: string) => void, format: LogFormat): OnOutcome {
+  const lineOf = accessLineIn(format);
+  return (outcome) => {
+    if (isLogged(outcome)) write(lineOf(outcome));
   };
 }
 
@@ -76,33 +90,4 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StoreError ? error.message : (error.stack ?? error.message);
   return error.cause === undefined ? text : `${text} (${describe(error.cause)})`;
-}
-
-/** A file to which lines are appended. If it fails later, the server goes on without it. */
-class LineFile {
-  readonly #stream: WriteStream;
-
-  private constructor(stream: WriteStream) {
-    this.#stream = stream;
-  }
-
-  static async open(flag: string, path: string, terminal: Terminal): Promise<LineFile> {
-    const stream = createWriteStream(path, { flags: "a" });
-    try {
-      await once(stream, "open");
-    } catch (error) {
-      const reason = (error as Error).message;
-      throw new StartError(`The ${flag} file cannot be written (${reason}). Choose another one.`);
-    }
-    stream.on("error", (error) => terminal.err(`${path} is no longer written: ${error.message}`));
-    return new LineFile(stream);
-  }
-
-  write(line: string): void {
-    if (this.#stream.writable) this.#stream.write(`${line}\n`);
-  }
-
-  async close(): Promise<void> {
-    await new Promise((resolve) => this.#stream.end(resolve));
-  }
 }

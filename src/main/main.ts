@@ -3,6 +3,7 @@ import type { StoreError } from "../store/store.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { readCommandLine } from "./command-line.ts";
+import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
 import { helpPage } from "./help-page.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { type Surroundings, serve } from "./serve.ts";
@@ -40,6 +41,7 @@ async function run(program: Program): Promise<void> {
     return;
   }
   for (const note of asked.notes) around.err(note);
+  const hangups = new Hangups(process);
   const settings = readSettings(asked.options);
   const serving = await serve(settings, around);
   const { origins } = serving;
@@ -54,7 +56,11 @@ async function run(program: Program): Promise<void> {
     await serving.stop();
     say(lines.closed);
   };
-  stopOnSignal(process, stop, process.exit);
+  const { platform } = process;
+  const isInteractive = process.stdin.isTTY;
+  const isClosed = () => isTerminalClosed({ platform, isInteractive, hasTerminal });
+  stopOnSignal(process, stop, process.exit, isClosed);
+  hangups.begin(() => serving.reopenLogs());
   say(lines.ready);
 }
 

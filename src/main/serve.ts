@@ -56,6 +56,8 @@ export interface Surroundings extends Terminal {
 export interface Serving {
   /** `http://127.0.0.1:10000`, by service. */
   readonly origins: ReadonlyMap<ServiceName, string>;
+  /** Opens the log files again by their names, after somebody has renamed them. */
+  reopenLogs(): Promise<void>;
   /** Answers running requests, then releases everything. */
   stop(): Promise<void>;
 }
@@ -69,8 +71,10 @@ const NO_LONGER_FULL = "The disk of the data folder has space again: all writes 
 export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
   const undo = new Undo();
   try {
-    const origins = await open(settings, around, undo);
-    return { origins, stop: () => undo.run() };
+    const log = await openLog(settings, around, around.clock);
+    undo.add(() => log.close());
+    const origins = await open(settings, around, log, undo);
+    return { origins, reopenLogs: () => log.reopen(), stop: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;
@@ -81,6 +85,7 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
 async function open(
   settings: Settings,
   around: Surroundings,
+  log: Log,
   undo: Undo,
 ): Promise<Map<ServiceName, string>> {
   let isHealthy = true;
@@ -88,8 +93,6 @@ async function open(
     isHealthy = false;
     around.failStop(error);
   };
-  const log = await openLog(settings, around, around.clock);
-  undo.add(() => log.close());
   for (const warning of settings.warnings) log.warn("warning", warning);
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
@@ -139,7 +142,8 @@ async function open(
     if (name !== "smb") endpoints.add(name, listener.origin);
   }
   if (services.includes("smb")) {
-    const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
+    const { clock } = around;
+    const smb = await listenSmb(settings, files, epoch, clock, log, load.budget, onOutcome).catch(
       (error) => {
         throw listenError("smb", settings.listen.smb, error);
       },

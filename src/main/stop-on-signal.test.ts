@@ -8,7 +8,7 @@ async function settlePromises(): Promise<void> {
   for (let round = 0; round < 5; round++) await undefined;
 }
 
-function stopping(outcome: Promise<void>) {
+function stopping(outcome: Promise<void>, isTerminalClosed = () => false) {
   const source = new EventEmitter();
   const exits: number[] = [];
   let stops = 0;
@@ -16,7 +16,7 @@ function stopping(outcome: Promise<void>) {
     stops++;
     return outcome;
   };
-  stopOnSignal(source, stop, (code) => exits.push(code));
+  stopOnSignal(source, stop, (code) => exits.push(code), isTerminalClosed);
   return { source, exits, stops: () => stops };
 }
 
@@ -60,4 +60,16 @@ test("a server that fails to stop exits with 1", async () => {
   source.emit("SIGTERM");
   await settlePromises();
   assert.deepEqual(exits, [1]);
+});
+
+test("a SIGHUP stops the server only if its terminal was closed", async () => {
+  let isClosed = false;
+  const { source, exits } = stopping(Promise.resolve(), () => isClosed);
+  source.emit("SIGHUP");
+  await settlePromises();
+  assert.deepEqual(exits, []);
+  isClosed = true;
+  source.emit("SIGHUP");
+  await settlePromises();
+  assert.deepEqual(exits, [0]);
 });

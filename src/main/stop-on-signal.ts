@@ -1,6 +1,9 @@
 /** The part of `process` that emits signals and messages of the parent process. */
 export interface SignalSource {
-  on(event: "SIGINT" | "SIGTERM" | "message", listener: (message?: unknown) => void): unknown;
+  on(
+    event: "SIGINT" | "SIGTERM" | "SIGHUP" | "message",
+    listener: (message?: unknown) => void,
+  ): unknown;
 }
 
 /** Sent over IPC by programs that start Azurite, mostly on Windows, which lacks signals. */
@@ -8,12 +11,13 @@ const SHUTDOWN_MESSAGE = "shutdown";
 
 /**
  * Stops the server on the first signal or shutdown message, and exits with 0. A second one exits at
- * once: everything acknowledged is durable.
+ * once: everything acknowledged is durable. A SIGHUP counts only if the terminal was closed.
  */
 export function stopOnSignal(
   source: SignalSource,
   stop: () => Promise<void>,
   exit: (code: number) => void,
+  isTerminalClosed: () => boolean,
 ): void {
   let isStopping = false;
   const onSignal = () => {
@@ -26,6 +30,9 @@ export function stopOnSignal(
   };
   source.on("SIGINT", onSignal);
   source.on("SIGTERM", onSignal);
+  source.on("SIGHUP", () => {
+    if (isTerminalClosed()) onSignal();
+  });
   source.on("message", (message) => {
     if (message === SHUTDOWN_MESSAGE) onSignal();
   });
