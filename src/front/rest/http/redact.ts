@@ -1,5 +1,16 @@
 const REDACTED = "[redacted]";
 
+/** A character, or its code with a percent sign that may be encoded in turn. */
+const encoded = (character: string, codes: string) => `(?:${character}|%(?:25)*${codes})`;
+const NAME = encoded("s", "[57]3") + encoded("i", "[46]9") + encoded("g", "[46]7");
+const SIGNATURE_NAME = new RegExp(NAME, "i");
+const SEPARATOR = `(?:[?&;\\s]|%(?:25)*(?:3f|26|3b|20))`;
+/** The name with what stands before and behind it, and its value. */
+const SIGNATURE = new RegExp(
+  `((?:^|${SEPARATOR})${NAME}${encoded("=", "3d")}).*?(?=[&\\s]|%(?:25)*(?:26|20)|$)`,
+  "gi",
+);
+
 /** Characters that a URL has only if its client has not encoded it. */
 const NOT_IN_URLS = /[^\x21\x23-\x5b\x5d-\x7e]/g;
 const BYTE_MAX = 0xff;
@@ -9,7 +20,7 @@ const BYTE_MAX = 0xff;
  * end a quoted text or a line.
  */
 export function loggedTarget(target: string): string {
-  return redactTarget(target).replace(NOT_IN_URLS, percentEncoded);
+  return redactSignatures(target).replace(NOT_IN_URLS, percentEncoded);
 }
 
 /** Heads are read with a character for each byte. */
@@ -19,34 +30,21 @@ function percentEncoded(character: string): string {
   return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
-/** Removes the signature of a SAS from a URL or request target. */
-export function redactTarget(target: string): string {
-  const mark = target.indexOf("?");
-  if (mark < 0) return target;
-  const parts = target
-    .slice(mark + 1)
-    .split("&")
-    .map((part) => {
-      const equals = part.indexOf("=");
-      return equals >= 0 && isSignature(part.slice(0, equals))
-        ? `${part.slice(0, equals)}=${REDACTED}`
-        : part;
-    });
-  return `${target.slice(0, mark)}?${parts.join("&")}`;
+/**
+ * Removes the signatures of SAS from a URL, a request target or any other text: in whatever case,
+ * encoded or not, also if a client has encoded the query as part of the path or of a parameter.
+ */
+export function redactSignatures(text: string): string {
+  return SIGNATURE_NAME.test(text) ? text.replace(SIGNATURE, `$1${REDACTED}`) : text;
 }
 
-/** Ignores case and percent-encoding in the name. */
-function isSignature(name: string): boolean {
-  try {
-    return decodeURIComponent(name).toLowerCase() === "sig";
-  } catch {
-    return false;
-  }
-}
+/** Headers whose values are secrets by their names. Metadata of such a name is lost with them. */
+const SECRET_NAME = /(?:^|-)(?:authorization|cookie|token|secret|password|(?:api)?key)$/;
 
 /** The value of a header as it may be logged. */
 export function redactHeader(name: string, value: string): string {
-  switch (name.toLowerCase()) {
+  const lowerName = name.toLowerCase();
+  switch (lowerName) {
     case "authorization":
     case "x-ms-copy-source-authorization":
       return redactCredentials(value);
@@ -56,14 +54,11 @@ export function redactHeader(name: string, value: string): string {
     case "referer":
     case "location": {
       const mark = value.indexOf("?");
-      return mark < 0 ? value : `${value.slice(0, mark)}?${REDACTED}`;
+      const path = redactSignatures(mark < 0 ? value : value.slice(0, mark));
+      return mark < 0 ? path : `${path}?${REDACTED}`;
     }
-    case "x-ms-encryption-key":
-    case "x-ms-source-encryption-key":
-    case "cookie":
-      return REDACTED;
     default:
-      return value;
+      return SECRET_NAME.test(lowerName) ? REDACTED : redactSignatures(value);
   }
 }
 
