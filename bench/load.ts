@@ -79,11 +79,16 @@ export class Load {
     return this.#slots.medianOf(target.pid, (round, rounds) => {
       const share = (end: number) => Math.floor((rest.length * end) / rounds);
       const some = rest.slice(share(round), share(round + 1));
-      return measured(target, async () => {
-        const startedMs = performance.now();
-        await this.each(target, some);
-        return { requests: some.length, seconds: (performance.now() - startedMs) / 1_000 };
-      });
+      return this.cold(target, some, CONNECTIONS);
+    });
+  }
+
+  /** Sends each request once, without a warm-up. The value is in requests per second. */
+  cold(target: Target, requests: readonly Buffer[], connections: number): Promise<Reading> {
+    return measured(target, async () => {
+      const startedMs = performance.now();
+      await this.each(target, requests, connections);
+      return { requests: requests.length, seconds: (performance.now() - startedMs) / 1_000 };
     });
   }
 

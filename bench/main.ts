@@ -3,6 +3,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { type Azurite, findAzurite, installAzurite } from "./azurite.ts";
 import { killChildren } from "./children.ts";
+import { COLD_ROWS } from "./cold-rows.ts";
 import { Load } from "./load.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { drawPicture, writePage } from "./page.ts";
@@ -20,9 +21,10 @@ export async function main(args: string[]): Promise<void> {
   if (options.help) return void process.stdout.write(HELP);
   if (options.chart) return drawPicture();
   if (!existsSync("/proc/self/stat")) throw new Error("The bench reads /proc: it needs Linux.");
-  const rows = ROWS.filter((row) => row.name.toLowerCase().includes(options.only)).filter(
-    (row) => options.long || row.isLong !== true,
-  );
+  const all = options.cold ? COLD_ROWS : ROWS;
+  const rows = all
+    .filter((row) => row.name.toLowerCase().includes(options.only))
+    .filter((row) => options.long || row.isLong !== true);
   if (rows.length === 0) throw new Error(`No row has "${options.only}" in its name (try --long).`);
 
   warnOfOthers();

@@ -5,6 +5,7 @@ export const HELP = `npm run bench -- [options]
 
   --only <text>     Only the rows whose name contains the text.
   --seconds <n>     How long each load lasts, all its slots together (default 5).
+  --cold            Other rows: the first requests of a new process, without a warm-up.
   --long            Also the rows that take minutes and gigabytes of disk.
   --write           Write the result and its picture to docs/reference/ (all rows only).
   --chart           Measure nothing: draw the picture from the page's table.
@@ -19,6 +20,7 @@ const SECONDS_DEFAULT = "5";
 export interface Options {
   readonly only: string;
   readonly seconds: number;
+  readonly cold: boolean;
   readonly long: boolean;
   readonly write: boolean;
   readonly chart: boolean;
@@ -34,6 +36,7 @@ export function readOptions(args: string[]): Options {
     options: {
       only: { type: "string", default: "" },
       seconds: { type: "string", default: SECONDS_DEFAULT },
+      cold: { type: "boolean", default: false },
       long: { type: "boolean", default: false },
       write: { type: "boolean", default: false },
       chart: { type: "boolean", default: false },
@@ -47,12 +50,13 @@ export function readOptions(args: string[]): Options {
   if (!Number.isInteger(seconds) || seconds < 1) {
     throw new Error(`--seconds wants a whole number from 1 on, not ${values.seconds}.`);
   }
-  if (values.write && values.only !== "") {
-    throw new Error("--write wants all rows: the page shows one run.");
+  if (values.write && (values.only !== "" || values.cold)) {
+    throw new Error("--write wants all rows, and warm ones: the page shows one run.");
   }
   return {
     only: values.only.toLowerCase(),
     seconds,
+    cold: values.cold,
     long: values.long,
     write: values.write,
     chart: values.chart,

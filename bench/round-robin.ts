@@ -26,9 +26,12 @@ export class RoundRobin {
     }
   }
 
-  /** Returns the median of several measurements; the others get a slot before each. */
+  /**
+   * Returns the median of several measurements; the others get a slot before each. `pid` is null if
+   * each measurement starts and ends a server of its own.
+   */
   async medianOf(
-    pid: number,
+    pid: number | null,
     measure: (round: number, rounds: number) => Promise<Reading>,
     rounds = ROUNDS,
   ): Promise<Reading> {
@@ -40,12 +43,13 @@ export class RoundRobin {
     return median(readings);
   }
 
-  async #pass(pid: number): Promise<void> {
-    if (this.#waiting.some((other) => other.pid !== pid)) process.kill(pid, "SIGSTOP");
+  async #pass(pid: number | null): Promise<void> {
+    const isStopped = pid !== null && this.#waiting.some((other) => other.pid !== pid);
+    if (isStopped) process.kill(pid, "SIGSTOP");
     const slot = this.#take(pid);
     this.#give();
     await slot;
-    process.kill(pid, "SIGCONT");
+    if (isStopped) process.kill(pid, "SIGCONT");
   }
 
   async #take(pid: number | null): Promise<void> {
