@@ -24,20 +24,34 @@ const SHARED = {
   logLevel: "warning",
 };
 
+/** What the file of the server exports, and the module that it comes from. */
+const EXPORTS = { main: "./main.js" };
+
 /** CommonJS, because bin/run.cjs must load it with `require`; it has no `import.meta`. */
 const SERVER = {
-  entryPoints: { lazuli: "dist/src/main/main.js" },
+  stdin: { contents: exportLines(), resolveDir: path.join(root, "dist", "src", "main") },
+  outfile: path.join(OUTPUT, "lazuli.cjs"),
   format: "cjs",
-  outExtension: { ".js": ".cjs" },
   define: { "import.meta.url": "bundleUrl" },
   banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
 };
 
 /** Each keeps its name: the server starts it as `new URL("./md5-worker.js", import.meta.url)`. */
-const WORKERS = { entryPoints: workerFiles(), entryNames: "[name]", format: "esm" };
+const WORKERS = {
+  entryPoints: workerFiles(),
+  entryNames: "[name]",
+  outdir: OUTPUT,
+  format: "esm",
+};
 
 fs.rmSync(path.join(root, OUTPUT), { recursive: true, force: true });
-for (const part of [SERVER, WORKERS]) buildSync({ ...SHARED, ...part, outdir: OUTPUT });
+for (const part of [SERVER, WORKERS]) buildSync({ ...SHARED, ...part });
+
+function exportLines() {
+  return Object.entries(EXPORTS)
+    .map(([name, module]) => `export { ${name} } from "${module}";`)
+    .join("\n");
+}
 
 function workerFiles() {
   return filesUnder("dist/src").filter((file) => file.endsWith("-worker.js"));

@@ -69,7 +69,7 @@ export function checkWal(
     return problem === null ? [] : [`${file.path} ${problem}`];
   });
   losses.push(...problemOfPair(files, headers));
-  const rows = files.map(({ bytes }) => rowOfGroups(secret, bytes ?? NO_BYTES));
+  const rows = files.map(({ bytes }) => rowOfGroups(secret, bytes ?? NO_BYTES, through));
   const found = rows.flatMap(({ groups }) => groups).filter(({ number }) => number > through);
   found.sort((a, b) => a.number - b.number);
   const groups = found.filter(({ number }, at) => number === through + 1 + at);
@@ -132,7 +132,7 @@ interface Row {
   readonly end: number;
   /** The number of an incomplete group right behind them. */
   readonly torn: number | null;
-  /** The highest number of a whole group further behind; 0 if there is none. */
+  /** The highest number of a whole group further behind, or `through`. */
   readonly lastBehind: number;
 }
 
@@ -140,7 +140,7 @@ interface Row {
  * Reads groups from the beginning of a file, up to one that was being written when the process
  * ended, or up to the remains of an earlier generation.
  */
-function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
+function rowOfGroups(secret: WalSecret, bytes: Bytes, through: number): Row {
   const groups: LoggedGroup[] = [];
   let last = 0;
   let at = WAL_HEADER_BYTES;
@@ -152,18 +152,20 @@ function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
     at += group.bytesOnDisk;
   }
   const torn = numberAt(secret, bytes, at);
-  return { groups, end: at, torn, lastBehind: lastBehind(secret, bytes, at) };
+  return { groups, end: at, torn, lastBehind: lastBehind(secret, bytes, at, through) };
 }
 
 /**
- * The highest number among whole groups from `from` on; 0 if there are none. Groups are written in
- * order, so a whole group behind a broken one proves that the broken one was durable.
+ * The highest number above `through` among whole groups from `from` on, or else `through`. Groups
+ * are written in order, so a whole group behind a broken one proves that the broken one was
+ * durable. Checksums of groups that are in the database would take most of the time of a start.
  */
-function lastBehind(secret: WalSecret, bytes: Bytes, from: number): number {
-  let last = 0;
+function lastBehind(secret: WalSecret, bytes: Bytes, from: number, through: number): number {
+  let last = through;
   for (let at = from; at < bytes.length; at += PAGE_BYTES) {
-    const group = decodeGroup(secret, bytes, at);
-    if (group !== null && group.number > last) last = group.number;
+    const number = numberAt(secret, bytes, at);
+    if (number === null || number <= last) continue;
+    if (decodeGroup(secret, bytes, at) !== null) last = number;
   }
   return last;
 }

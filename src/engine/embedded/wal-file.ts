@@ -34,7 +34,7 @@ export interface WalFiles {
 export async function findWalFiles(folder: string): Promise<WalFiles> {
   const [first, second] = WAL_FILE_NAMES.map((name) => join(folder, name)) as [string, string];
   return {
-    found: [await findOne(first), await findOne(second)],
+    found: await Promise.all([findOne(first), findOne(second)]),
     open: () => openWalFiles(folder, first, second),
   };
 }
