@@ -15,7 +15,7 @@ export interface Operation<Asked, Answer> {
  * The most unanswered operations on one object. The checker tries to place each of them between any
  * two later operations, or nowhere, so each multiplies the time of its search.
  */
-const UNANSWERED_MAX = 5;
+const UNANSWERED_MAX = 4;
 
 /**
  * Everything that the clients of a run did. Times are ticks of one counter in the observing
