@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
 import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { KIB } from "../base/limits.ts";
+import { alignedBytes, PAGE_BYTES } from "../machine/aligned-bytes.ts";
 import { OWNER } from "../rules/access.ts";
 import { READ } from "../rules/share-mode.ts";
 import { beginEpoch } from "../service/file/clear-handles.ts";
@@ -75,6 +77,25 @@ test("a stopped server releases its port, its folder and its timers", async (t) 
   await assert.rejects(statusOf(first));
   assert.equal(around.due.length, 0);
   assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
+});
+
+test("starting and stopping 20 servers leaves no memory, server or timer behind", async () => {
+  const kinds = /TCPServerWrap|Timeout/;
+  const running = () => process.getActiveResourcesInfo().filter((kind) => kinds.test(kind)).length;
+  // No pool has slabs of this size, so it is placed behind all that was ever allocated.
+  const unusedPlace = () => alignedBytes(5 * PAGE_BYTES).byteOffset + 5 * PAGE_BYTES;
+  const before = running();
+  let place = 0;
+  for (let round = 1; round <= 20; round++) {
+    const serving = await serve(settings("--inMemoryPersistence"), new Around());
+    const request = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    assert.match(await answerTo(serving.origins.get("blob") ?? "", request), /^HTTP\/1.1 200/);
+    await serving.stop();
+    if (round === 1) place = unusedPlace();
+  }
+  // A socket may give its memory back a little later than the server has stopped.
+  assert.ok(unusedPlace() - place < 256 * KIB, `${unusedPlace() - place} bytes`);
+  assert.ok(running() <= before, `${before} then ${running()}`);
 });
 
 test("--listener chooses the parser of every REST service", async (t) => {
