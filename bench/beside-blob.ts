@@ -1,5 +1,6 @@
+import type { Reading } from "./reading.ts";
 import { RoundRobin } from "./round-robin.ts";
-import type { Bench, Reading } from "./row.ts";
+import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
 
 /** Measures something and its counterpart in the Blob service, alternating on one server. */

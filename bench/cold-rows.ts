@@ -1,8 +1,9 @@
 import { answerTo } from "./load.ts";
 import { createQueue, putMessage } from "./queue-requests.ts";
 import { range } from "./range.ts";
+import type { Reading } from "./reading.ts";
 import { createContainer, getBlob, putBlob } from "./requests.ts";
-import { type Bench, type Reading, type Row, timesAzurite } from "./row.ts";
+import { type Bench, type Row, timesAzurite } from "./row.ts";
 import type { ServerName, Target } from "./server.ts";
 import { batch, createTable, getEntity, insertEntity, query } from "./table-requests.ts";
 

@@ -12,8 +12,9 @@ import {
 } from "./file-requests.ts";
 import { answerTo } from "./load.ts";
 import { range } from "./range.ts";
+import type { Reading } from "./reading.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
-import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
+import { type Bench, cpuTimesBlob, flat, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const VARIANTS = 2_000;

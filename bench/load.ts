@@ -1,16 +1,10 @@
 import { Connection } from "./connection.ts";
 import { cpuMicrosOfGenerator, cpuMicrosOfTree } from "./proc.ts";
+import type { Reading } from "./reading.ts";
 import type { RoundRobin } from "./round-robin.ts";
-import type { Reading } from "./row.ts";
+import type { Run } from "./run.ts";
 import type { Target } from "./server.ts";
 import type { Wrk } from "./wrk.ts";
-
-export interface Run {
-  readonly requests: number;
-  readonly seconds: number;
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-}
 
 /** Requests that one client sends in order. */
 type Groups = readonly (readonly Buffer[])[];

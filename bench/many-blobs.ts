@@ -1,7 +1,8 @@
 import { answerTo } from "./load.ts";
 import { type Memory, memoryOfTree } from "./proc.ts";
+import type { Reading } from "./reading.ts";
 import { createContainer, deleteBlob, putBlob } from "./requests.ts";
-import type { Bench, Reading } from "./row.ts";
+import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const MANY = 100_000;

@@ -1,7 +1,8 @@
 import { fewAndMany } from "./few-and-many.ts";
 import { answerTo } from "./load.ts";
+import type { Reading } from "./reading.ts";
 import { createContainer, getBlob, listBlobs, putBlob } from "./requests.ts";
-import type { Bench, Reading } from "./row.ts";
+import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const MILLION = 1_000_000;

@@ -7,7 +7,8 @@ import {
   putMessages,
   takeMessages,
 } from "./queue-requests.ts";
-import type { Bench, Reading } from "./row.ts";
+import type { Reading } from "./reading.ts";
+import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const MILLION = 1_000_000;

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { Connection } from "./connection.ts";
 import { answerTo } from "./load.ts";
 import { peakBytesOf } from "./proc.ts";
+import type { Reading } from "./reading.ts";
 import { createContainer, getBlob, putBlobHead } from "./requests.ts";
-import type { Bench, Reading } from "./row.ts";
+import type { Bench } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const CLIENTS = 64;

@@ -9,7 +9,8 @@ import {
   takeMessages,
 } from "./queue-requests.ts";
 import { range } from "./range.ts";
-import { type Bench, flat, type Reading, type Row, timesAzurite } from "./row.ts";
+import type { Reading } from "./reading.ts";
+import { type Bench, flat, type Row, timesAzurite } from "./row.ts";
 import type { ServerName, Target } from "./server.ts";
 
 const VARIANTS = 2_000;

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from "node:os";
-import { type Reading, type Readings, type Row, rounded, type Verdict } from "./row.ts";
+import type { Reading, Readings } from "./reading.ts";
+import { type Row, rounded, type Verdict } from "./row.ts";
 import { SERVER_NAMES } from "./server.ts";
 
 export interface Measured {

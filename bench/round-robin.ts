@@ -1,4 +1,4 @@
-import type { Reading } from "./row.ts";
+import type { Reading } from "./reading.ts";
 
 const ROUNDS = 5;
 

@@ -5,6 +5,7 @@ import { listAmongMillion, readAmongMillion } from "./million-blobs.ts";
 import { memoryOfParallelBodies } from "./parallel-bodies.ts";
 import { QUEUE_ROWS } from "./queue-rows.ts";
 import { range, upTo } from "./range.ts";
+import type { Reading } from "./reading.ts";
 import {
   appendBlock,
   copyBlob,
@@ -26,7 +27,6 @@ import {
   cpuTimesBlob,
   cpuTimesFloor,
   flat,
-  type Reading,
   type Row,
   timesAzurite,
 } from "./row.ts";

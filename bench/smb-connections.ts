@@ -1,6 +1,6 @@
 import { SmbClient, TcpLine } from "../src/front/smb/smb-client.fixture.ts";
 import { memoryOfTree } from "./proc.ts";
-import type { Reading } from "./row.ts";
+import type { Reading } from "./reading.ts";
 import { SHARE } from "./samba.ts";
 import type { Target } from "./server.ts";
 import { ACCOUNT, KEY } from "./shared-key.ts";

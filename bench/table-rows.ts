@@ -1,6 +1,7 @@
 import { answerTo } from "./load.ts";
 import { range } from "./range.ts";
-import { type Bench, type Reading, type Row, timesAzurite } from "./row.ts";
+import type { Reading } from "./reading.ts";
+import { type Bench, type Row, timesAzurite } from "./row.ts";
 import type { ServerName, Target } from "./server.ts";
 import {
   batch,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { outputOf } from "./children.ts";
 import { ensureDebianPackage } from "./debian-package.ts";
-import type { Run } from "./load.ts";
+import type { Run } from "./run.ts";
 import { ROOT } from "./server.ts";
 
 const ANSWER_SECONDS_MAX = 30;

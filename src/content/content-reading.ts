@@ -1,6 +1,7 @@
 import { type BufferOwner, WholeBuffer } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
-import type { Content, Part, Reading } from "../store/contents.ts";
+import type { Content, Reading } from "../store/content.ts";
+import type { Part } from "../store/contents.ts";
 import { type Address, type Extents, isSamePlace, type Pin } from "../store/extents.ts";
 import { type Store, StoreError, type View } from "../store/store.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";

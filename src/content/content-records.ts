@@ -1,7 +1,8 @@
 import type { Bytes } from "../base/bytes.ts";
 import { bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
-import type { Content, Part } from "../store/contents.ts";
+import type { Content } from "../store/content.ts";
+import type { Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
 import { StoreError, type Transaction, type View } from "../store/store.ts";
 

@@ -1,4 +1,5 @@
-import type { Content, Part } from "../store/contents.ts";
+import type { Content } from "../store/content.ts";
+import type { Part } from "../store/contents.ts";
 import type { View } from "../store/store.ts";
 import { partsOver } from "./content-reading.ts";
 import { readInline } from "./content-records.ts";

@@ -3,9 +3,11 @@ import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../base/keys.ts";
 import { Machine } from "../machine/machine.ts";
 import { gather } from "../store/bodies.fixture.ts";
-import type { Content, Part, Reading, Taken } from "../store/contents.ts";
+import type { Content, Reading, Taken } from "../store/content.ts";
+import type { Part } from "../store/contents.ts";
+import type { Entry } from "../store/entry.ts";
 import type { Extents } from "../store/extents.ts";
-import type { Entry, Store, Transaction } from "../store/store.ts";
+import type { Store, Transaction } from "../store/store.ts";
 import { StoredContents } from "./stored-contents.ts";
 
 export const NO_DIGESTS = { md5: false, crc64: false };

@@ -1,4 +1,5 @@
-import type { Content, Draft, Part } from "../store/contents.ts";
+import type { Content } from "../store/content.ts";
+import type { Draft, Part } from "../store/contents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import {
   addReference,

@@ -1,10 +1,10 @@
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { fulfilled } from "../base/fulfilled.ts";
-import type { Taken } from "../store/contents.ts";
+import type { Taken } from "../store/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { type AppendedEntry, GROWN_BYTES_MIN } from "./appended-entries.ts";
+import type { MapContents } from "./map-contents.ts";
 import { type StoredEntry, storedAt, writeEntry } from "./range-records.ts";
-import type { MapContents } from "./stored-range-maps.ts";
 
 const ENTRIES_PER_STEP = 64;
 

@@ -3,7 +3,7 @@ import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { key, keyAfter, type SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
 import { someBytes } from "../store/bodies.fixture.ts";
-import type { Content, Taken } from "../store/contents.ts";
+import type { Content, Taken } from "../store/content.ts";
 import type { Transaction } from "../store/store.ts";
 import { type ContentsBench, NO_DIGESTS } from "./contents.fixture.ts";
 

@@ -1,9 +1,10 @@
 import type { Bytes } from "../base/bytes.ts";
 import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
-import { appendInPlace } from "../store/acceleration.ts";
-import type { Content } from "../store/contents.ts";
-import { type Entry, StoreError, type Transaction, type View } from "../store/store.ts";
+import { appendInPlace } from "../store/accelerated.ts";
+import type { Content } from "../store/content.ts";
+import type { Entry } from "../store/entry.ts";
+import { StoreError, type Transaction, type View } from "../store/store.ts";
 
 /** A run of one layer of a map. Entries of a layer never overlap. */
 export interface RangeEntry {

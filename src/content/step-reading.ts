@@ -1,6 +1,6 @@
 import type { BorrowedBuffer, BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
-import type { Reading } from "../store/contents.ts";
+import type { Reading } from "../store/content.ts";
 import type { Pin } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 

@@ -1,14 +1,12 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
 import type { Machine } from "../machine/machine.ts";
+import type { Content, Reading, Taken } from "../store/content.ts";
 import {
-  type Content,
   type Contents,
   type Digests,
   type Draft,
   INLINE_BYTES_MAX,
   type Part,
-  type Reading,
-  type Taken,
 } from "../store/contents.ts";
 import {
   type Address,

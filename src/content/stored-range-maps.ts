@@ -1,17 +1,13 @@
-import type { Body, Bytes } from "../base/bytes.ts";
+import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
-import {
-  type Content,
-  type Contents,
-  INLINE_BYTES_MAX,
-  type Reading,
-  type Taken,
-} from "../store/contents.ts";
+import type { Content, Reading, Taken } from "../store/content.ts";
+import { INLINE_BYTES_MAX } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import type { RangeMaps, Ranges } from "../store/range-map.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { AppendedEntries } from "./appended-entries.ts";
 import { entriesShowing } from "./content-slices.ts";
+import type { MapContents } from "./map-contents.ts";
 import { moveAppendedEntries } from "./move-appended-entries.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
 import { readEntries, readRange } from "./range-reading.ts";
@@ -32,13 +28,6 @@ import {
 import { clearLayer, recount } from "./range-writes.ts";
 import { RangeSweep } from "./sweep-ranges.ts";
 import { WholeReading } from "./whole-reading.ts";
-
-/** The operations on contents that maps need for their larger pieces. */
-export interface MapContents extends Pick<Contents, "keep" | "share" | "drop"> {
-  take(body: Body): Promise<Taken>;
-  /** Stores a body in an extent, even if it is small. */
-  takeToExtent(body: Body): Promise<Taken>;
-}
 
 /** An entry that appends make may be longer than others, since later writes rarely change it. */
 const APPENDED_BYTES_MAX = 64 * KIB;

@@ -1,8 +1,9 @@
 import { borrowedBody } from "../base/borrowed-buffer.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import { KIB, MIB } from "../base/limits.ts";
-import type { Reading, Taken } from "../store/contents.ts";
+import type { Reading, Taken } from "../store/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
+import type { MapContents } from "./map-contents.ts";
 import { entriesOver } from "./range-pieces.ts";
 import {
   CROWD_ENTRIES_MIN,
@@ -30,7 +31,6 @@ import {
   writeLayer,
 } from "./range-records.ts";
 import { type Leaves, recount } from "./range-writes.ts";
-import type { MapContents } from "./stored-range-maps.ts";
 
 const LAYERS_PER_ROUND = 16;
 const ENTRIES_PER_STEP = 256;

@@ -5,7 +5,7 @@ import {
   WholeBuffer,
 } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
-import type { Reading } from "../store/contents.ts";
+import type { Reading } from "../store/content.ts";
 
 /** A reading whose bytes are all in memory. */
 export class WholeReading implements Reading {

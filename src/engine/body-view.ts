@@ -2,13 +2,10 @@ import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
 import { KEY_BYTES_MAX } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
-import {
-  type Derivation,
-  type Derived,
-  type DerivedRange,
-  deriveRange,
-} from "../store/acceleration.ts";
-import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
+import { deriveRange } from "../store/accelerated.ts";
+import type { Derivation, Derived, DerivedRange } from "../store/acceleration.ts";
+import type { Entry } from "../store/entry.ts";
+import type { RangeOptions, Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 

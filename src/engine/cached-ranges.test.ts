@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SPACE } from "../base/keys.ts";
-import {
-  CACHED_ENTRIES_MIN,
-  type Derivation,
-  type Derived,
-  type DerivedRange,
-} from "../store/acceleration.ts";
+import { CACHED_ENTRIES_MIN } from "../store/accelerated.ts";
+import type { Derivation, Derived, DerivedRange } from "../store/acceleration.ts";
 import { CachedRanges } from "./cached-ranges.ts";
 
 const entities: Derivation<Derived> = { space: SPACE.entity, make: () => ({ bytes: 0 }) };

@@ -1,11 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { MIB } from "../base/limits.ts";
-import {
-  CACHED_ENTRIES_MIN,
-  type Derivation,
-  type Derived,
-  type DerivedRange,
-} from "../store/acceleration.ts";
+import { CACHED_ENTRIES_MIN } from "../store/accelerated.ts";
+import type { Derivation, Derived, DerivedRange } from "../store/acceleration.ts";
 
 /** The memory limit of the cache. */
 export const CACHED_BYTES_MAX = 32 * MIB;

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Bytes } from "../base/bytes.ts";
-import type { TlsOptions } from "../front/rest/http/server.ts";
+import type { TlsOptions } from "../front/rest/http/tls-settings.ts";
 import type { CertificateFiles } from "./command-line.ts";
 import { StartError } from "./start-error.ts";
 

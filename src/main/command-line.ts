@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/server.ts";
+import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-options.ts";
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import {
   COMMANDS,

@@ -6,7 +6,7 @@ import { StoredContents } from "../content/stored-contents.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
 import { Machine } from "../machine/machine.ts";
-import type { Content } from "../store/contents.ts";
+import type { Content } from "../store/content.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 
 const write = (extents: LimitedWrites, bytes: number) =>

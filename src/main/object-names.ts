@@ -5,7 +5,7 @@ import { STORED_FILES } from "../service/file/stored-files.ts";
 import { STORED_MESSAGES } from "../service/queue/stored-messages.ts";
 import type { StoredObjects } from "../service/shared/stored-objects.ts";
 import { STORED_ENTITIES } from "../service/table/stored-entities.ts";
-import type { Content } from "../store/contents.ts";
+import type { Content } from "../store/content.ts";
 import type { View } from "../store/store.ts";
 
 const ALL: readonly StoredObjects[] = [

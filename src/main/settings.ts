@@ -3,7 +3,7 @@ import type { Bytes } from "../base/bytes.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
 import { readKeySet } from "../front/rest/auth/signing-keys.ts";
-import type { TlsOptions } from "../front/rest/http/server.ts";
+import type { TlsOptions } from "../front/rest/http/tls-settings.ts";
 import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import type { BlobSettings } from "../service/blob/context.ts";

@@ -1,8 +1,10 @@
 import { eachBorrowed, lengthOf } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { keyBehind } from "../base/keys.ts";
-import type { Content, Contents } from "../store/contents.ts";
-import { type Entry, type Store, StoreError } from "../store/store.ts";
+import type { Content } from "../store/content.ts";
+import type { Contents } from "../store/contents.ts";
+import type { Entry } from "../store/entry.ts";
+import { type Store, StoreError } from "../store/store.ts";
 import { contentOfRecord, nameOfRecord } from "./object-names.ts";
 
 /** Records per read, so that requests run in between. */

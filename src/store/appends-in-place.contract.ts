@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../base/fault.ts";
-import { appendInPlace } from "./acceleration.ts";
+import { appendInPlace } from "./accelerated.ts";
 import { addTo, k, list, type OpenStore, opened, put, read, v } from "./opened-store.contract.ts";
 
 /** Registers tests of what `appendInPlace` promises. */

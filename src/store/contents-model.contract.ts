@@ -5,8 +5,9 @@ import { copyAndRelease } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { type ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { inParts, someBytes } from "./bodies.fixture.ts";
+import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import type { Content, Part, Reading } from "./contents.ts";
+import type { Part } from "./contents.ts";
 
 const kinds = [
   ...["put", "put", "put", "abandon", "compose", "slice", "share", "drop", "drop", "drop"],

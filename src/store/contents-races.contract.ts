@@ -5,8 +5,8 @@ import type { Body, Bytes } from "../base/bytes.ts";
 import { key, SPACE } from "../base/keys.ts";
 import { ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
+import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import type { Content, Reading } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 
 /** What contents promise while reads, writes and the sweeper run concurrently. */

@@ -1,5 +1,5 @@
-import type { BufferOwner } from "../base/borrowed-buffer.ts";
-import type { Body, Bytes } from "../base/bytes.ts";
+import type { Body } from "../base/bytes.ts";
+import type { Content, Reading, Taken } from "./content.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
 
@@ -67,13 +67,6 @@ export interface Contents {
   sweep(): Promise<boolean>;
 }
 
-/** How a record refers to a content. */
-export interface Content {
-  readonly id: bigint;
-  readonly kind: "inline" | "extent" | "list" | "map";
-  readonly length: number;
-}
-
 /** A piece of a list: bytes of a leaf or list, with the name of the block, if it is one. */
 export interface Part {
   readonly content: Content;
@@ -93,26 +86,4 @@ export interface Draft {
 export interface Digests {
   readonly md5: boolean;
   readonly crc64: boolean;
-}
-
-/** Bytes that have arrived but belong to no content yet. Call `release` in the end, kept or not. */
-export interface Taken {
-  readonly length: number;
-  readonly md5: Bytes | null;
-  readonly crc64: Bytes | null;
-  /** The bytes themselves, if they are few enough to be stored in a record. */
-  readonly inline: Bytes | null;
-  release(): void;
-}
-
-/** Bytes of a content, opened for reading. They can be borrowed once, from first to last. */
-export interface Reading extends BufferOwner {
-  readonly length: number;
-  /** All of the bytes, if they were in memory when the reading was opened. */
-  readonly whole: Bytes | null;
-  /** Whether the reading shows no write to a map that is committed after it was opened. */
-  readonly isStable: boolean;
-  /** Whether both have the same bytes in the same places; false if a lookup took several steps. */
-  isSameAs(other: Reading): boolean;
-  close(): void;
 }

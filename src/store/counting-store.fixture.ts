@@ -1,5 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
-import { appendInPlace, derivedRange } from "./acceleration.ts";
+import { appendInPlace, derivedRange } from "./accelerated.ts";
 import type { RangeOptions, Store, Transaction, View } from "./store.ts";
 
 /** Counts the records that bodies read or write, and the bodies themselves. */

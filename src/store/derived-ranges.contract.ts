@@ -4,9 +4,11 @@ import fc from "fast-check";
 import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
-import { type Derivation, type Derived, derivedRange } from "./acceleration.ts";
+import { derivedRange } from "./accelerated.ts";
+import type { Derivation, Derived } from "./acceleration.ts";
+import type { Entry } from "./entry.ts";
 import { ALL, k, type OpenStore, opened, put, render } from "./opened-store.contract.ts";
-import type { Entry, Store, View } from "./store.ts";
+import type { Store, View } from "./store.ts";
 
 /** More keys than `CACHED_ENTRIES_MIN`, so that an engine caches ranges of them. */
 const KEYS = 120;

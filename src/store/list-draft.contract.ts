@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ContentsBench, partOf } from "../content/contents.fixture.ts";
 import { someBytes } from "./bodies.fixture.ts";
+import type { Content } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import type { Content, Draft, Part } from "./contents.ts";
+import type { Draft, Part } from "./contents.ts";
 
 /** Enough parts for several transactions. */
 const PARTS = 2_500;

@@ -3,8 +3,9 @@ import type { TestContext } from "node:test";
 import type { Bytes } from "../base/bytes.ts";
 import { type Clock, ManualClock } from "../base/clock.ts";
 import type { Stamp } from "../base/stamp.ts";
-import { appendInPlace } from "./acceleration.ts";
-import type { Entry, Store, Transaction, View } from "./store.ts";
+import { appendInPlace } from "./accelerated.ts";
+import type { Entry } from "./entry.ts";
+import type { Store, Transaction, View } from "./store.ts";
 
 /** A store for one test, with data of its own. */
 export interface OpenedStore {

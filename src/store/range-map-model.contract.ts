@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { type ContentsBench, NO_DIGESTS } from "../content/contents.fixture.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
+import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import type { Content, Reading } from "./contents.ts";
 import type { Range, Ranges } from "./range-map.ts";
 import type { View } from "./store.ts";
 

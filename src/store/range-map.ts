@@ -1,4 +1,4 @@
-import type { Content, Reading, Taken } from "./contents.ts";
+import type { Content, Reading, Taken } from "./content.ts";
 import type { Transaction, View } from "./store.ts";
 
 /**

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { TIB } from "../base/limits.ts";
 import { MapBench, PAGE, page } from "../content/range-map.fixture.ts";
 import { someBytes } from "./bodies.fixture.ts";
+import type { Content } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import type { Content } from "./contents.ts";
 
 /** Histories of a map that differ in how it is dropped. */
 const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Content>>> = {

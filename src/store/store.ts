@@ -6,6 +6,7 @@ import type {
   TransactionAcceleration,
   ViewAcceleration,
 } from "./acceleration.ts";
+import type { Entry } from "./entry.ts";
 
 /**
  * One ordered key-value space with synchronous transactions. It contains everything but bulk bytes.
@@ -13,10 +14,11 @@ import type {
  * This folder has contracts and their tests, but no implementations. Read it in this order:
  * 1. `store.ts`: records, views and transactions. Engines implement it.
  * 2. `extents.ts`: bulk bytes, written once and found by address. Engines implement it.
- * 3. `contents.ts`: reference-counted byte sequences, made of records and extents. `src/content`
- *    implements it once, for every engine.
+ * 3. `content.ts` and `contents.ts`: reference-counted byte sequences, made of records and extents.
+ *    `src/content` implements them once, for every engine.
  * 4. `range-map.ts`: the contents that can be written at any offset.
- * 5. `acceleration.ts`: what an engine may add to be faster. Skip it at first.
+ * 5. `acceleration.ts`: what an engine may add to be faster, and `accelerated.ts`: how callers use
+ *    it. Skip both at first.
  *
  * Each `*.contract.ts` is a test suite that runs on every engine. Its test names are the promises.
  */
@@ -71,12 +73,6 @@ export interface RangeOptions {
   readonly reverse?: boolean;
   /** Skips damaged records instead of failing. For lists only: the engine reports each of them. */
   readonly skipsDamaged?: boolean;
-}
-
-/** A record. As with `get`, its bytes must not be modified, and later writes do not change them. */
-export interface Entry {
-  readonly key: Bytes;
-  readonly value: Bytes;
 }
 
 /**

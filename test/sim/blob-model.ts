@@ -2,58 +2,36 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type BlobAnswer,
   type BlobAsked,
-  type BlobDone,
-  type BlobType,
   type BlockReference,
   EMPTY_ANSWER,
   type Guards,
   type Listed,
 } from "./blob-words.ts";
-import { askLease, isLocked, type Lease, leaseStateOf } from "./lease-model.ts";
+import { askLease } from "./lease-model.ts";
 import type { Model } from "./linearize.ts";
+import {
+  answerWith,
+  type BlobState,
+  type Chosen,
+  describe,
+  emptyState,
+  judgeByLeaseId,
+  judgeByType,
+  judgeWriteByEtag,
+  judgeWriteByLease,
+  leaseAfterWrite,
+  type Made,
+  matches,
+  PLACEHOLDER,
+  refuse,
+  type Step,
+  sequenceOf,
+  wholeSeconds,
+  write,
+} from "./modelled-blob.ts";
 import { PAGES, putPage, setSequence } from "./page-model.ts";
 import { lengthOf, type Piece, ZERO_PAGE } from "./pieces.ts";
 import { copySnapshot, readSnapshot, takeSnapshot } from "./snapshot-model.ts";
-
-/** The state of one name in a container, and the time. */
-export interface BlobState {
-  readonly nowMs: number;
-  /** The time at which the last change was judged; no later change is judged at an earlier one. */
-  readonly changedMs: number;
-  readonly blob: Blob | null;
-  readonly snapshots: Readonly<Record<string, Blob>>;
-  /** Uncommitted blocks by id. */
-  readonly staged: Readonly<Record<string, Piece>>;
-}
-
-export interface Blob {
-  readonly etag: string;
-  readonly write: string;
-  readonly modifiedMs: number;
-  readonly type: BlobType;
-  readonly pieces: readonly Piece[];
-  /** Ids of the committed blocks, one for each piece; none if it was put in one request. */
-  readonly blocks: readonly string[];
-  readonly lease: Lease | null;
-  /** Of page blobs; 0 otherwise. */
-  readonly sequence: number;
-}
-
-/** Values that a server is free to choose. */
-export interface Chosen {
-  etagOf(version: string): string;
-  leaseId(): string;
-  snapshot(): string;
-}
-
-export interface Step {
-  readonly state: BlobState;
-  readonly answer: BlobAnswer;
-}
-
-export function emptyState(nowMs: number): BlobState {
-  return { nowMs, changedMs: nowMs, blob: null, snapshots: {}, staged: {} };
-}
 
 /** One operation on one blob according to the documentation: the change and the answer. */
 export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key: string): Step {
@@ -91,11 +69,6 @@ export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key:
     default:
       return lease(state, asked, chosen);
   }
-}
-
-/** A version is identified by the write that began it and by its length. */
-export function versionOf({ write, length }: { write: string; length: number }): string {
-  return `${write}/${length}`;
 }
 
 /** Facts that a history as a whole shows. */
@@ -173,9 +146,6 @@ function performAt(
   return { state: { ...after, nowMs: state.nowMs, changedMs: nowMs }, answer };
 }
 
-/** Stands for the ETag of a write without an answer, if no read has seen it either. */
-export const PLACEHOLDER = "of ";
-
 /** A placeholder stands for a choice of the server that no answer shows. */
 function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
   const { etag, leaseId, snapshot } = answer?.refused === null ? answer : EMPTY_ANSWER;
@@ -209,9 +179,6 @@ function create(
   if (made === null) return refuse(state, "400 InvalidBlockList");
   return write({ ...state, staged: {} }, asked.write, chosen, made);
 }
-
-/** The parts of a version. */
-export type Made = Pick<Blob, "type" | "pieces" | "blocks" | "sequence">;
 
 function make(
   state: BlobState,
@@ -270,11 +237,6 @@ function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" 
   return { state: { ...state, blob: after, staged }, answer: answerWith({}) };
 }
 
-/** A write forgets a lease that is no longer active. */
-function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
-  return old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
-}
-
 function setMetadata(
   state: BlobState,
   asked: Extract<BlobAsked, { operation: "set-metadata" }>,
@@ -301,28 +263,6 @@ function judgeWrite(state: BlobState, asked: Guards): string | null {
   return judgeWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
 }
 
-/**
- * A new version. Some changes have neither a new name nor a new length: they have names of their
- * own.
- */
-export function write(
-  state: BlobState,
-  name: string,
-  chosen: Chosen,
-  { type, pieces, blocks, sequence }: Made,
-  change = "",
-): { state: BlobState; answer: BlobDone } {
-  const { nowMs, blob: old } = state;
-  const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
-  const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
-  const lease = leaseAfterWrite(old, nowMs);
-  const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease, sequence };
-  return {
-    state: { ...state, blob },
-    answer: answerWith({ etag, modifiedMs: wholeSeconds(modifiedMs) }),
-  };
-}
-
 function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
@@ -347,18 +287,6 @@ function listedOf({ blob, nowMs }: BlobState, key: string): Record<string, Liste
   return blob === null ? {} : { [key]: describe(blob, nowMs) };
 }
 
-export function describe({ type, pieces, lease, ...blob }: Blob, nowMs: number): Listed {
-  const { etag, write, modifiedMs } = blob;
-  return {
-    type,
-    etag,
-    write,
-    modifiedMs: wholeSeconds(modifiedMs),
-    length: lengthOf(pieces),
-    lease: leaseStateOf(lease, nowMs),
-  };
-}
-
 function lease(
   state: BlobState,
   asked: Extract<BlobAsked, { operation: "acquire" | "renew" | "change" | "release" | "break" }>,
@@ -376,49 +304,4 @@ function lease(
     secondsLeft: done.secondsLeft,
   });
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
-}
-
-export function judgeByType({ blob }: BlobState, type: Blob["type"]): string | null {
-  return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
-}
-
-export function judgeWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
-  if (ifMatch === null || (blob !== null && matches(blob, ifMatch))) return null;
-  return "412 ConditionNotMet";
-}
-
-function matches({ etag }: Blob, wanted: string): boolean {
-  return wanted === "*" || wanted === etag;
-}
-
-export function judgeWriteByLease(state: BlobState, id: string | null): string | null {
-  if (id !== null) return judgeByLeaseId(state, id);
-  return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
-}
-
-export function judgeByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
-  if (id === null) return null;
-  const held = blob?.lease ?? null;
-  if (held === null) return "412 LeaseNotPresentWithBlobOperation";
-  if (held.id !== id) return "412 LeaseIdMismatchWithBlobOperation";
-  return isLocked(held, nowMs) ? null : "412 LeaseLost";
-}
-
-/** Null unless it is a page blob. */
-export function sequenceOf({ type, sequence }: Blob): number | null {
-  return type === "page" ? sequence : null;
-}
-
-/** Dates in headers have whole seconds. */
-export function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
-}
-
-export function answerWith(what: Partial<BlobDone>): BlobDone {
-  return { ...EMPTY_ANSWER, ...what };
-}
-
-/** A refusal changes nothing. */
-export function refuse(state: BlobState, refused: string): Step {
-  return { state, answer: { refused } };
 }

@@ -1,3 +1,4 @@
+import type { PutPageAsked, SetSequenceAsked } from "./blob-words.ts";
 import {
   type BlobState,
   type Chosen,
@@ -8,8 +9,7 @@ import {
   type Step,
   sequenceOf,
   write,
-} from "./blob-model.ts";
-import type { PutPageAsked, SetSequenceAsked } from "./blob-words.ts";
+} from "./modelled-blob.ts";
 
 /** Pages of every page blob. */
 export const PAGES = 4;

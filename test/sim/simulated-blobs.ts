@@ -1,6 +1,7 @@
-import { type BlobState, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
+import { perform } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, Listed, PutPageAsked } from "./blob-words.ts";
 import { EMPTY_ANSWER } from "./blob-words.ts";
+import { type BlobState, type Chosen, emptyState, type Step } from "./modelled-blob.ts";
 import type { Random } from "./random.ts";
 import type { Working } from "./simulate.ts";
 

@@ -1,3 +1,4 @@
+import type { BlobAsked, CopySnapshotAsked } from "./blob-words.ts";
 import {
   answerWith,
   type Blob,
@@ -15,8 +16,7 @@ import {
   versionOf,
   wholeSeconds,
   write,
-} from "./blob-model.ts";
-import type { BlobAsked, CopySnapshotAsked } from "./blob-words.ts";
+} from "./modelled-blob.ts";
 import { lengthOf } from "./pieces.ts";
 
 type SnapshotAsked = Extract<BlobAsked, { operation: "snapshot" }>;

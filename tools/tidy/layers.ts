@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { type Finding, isTest, lineAt, type SourceFile } from "./finding.ts";
+import { type Finding, isTest, type SourceFile } from "./finding.ts";
+import { type Import, importsOf } from "./imports.ts";
 
 /** Arrows point down. What is not named here may not be imported. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -32,15 +33,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** Tests of every layer but `base` run on an engine with contents. */
 const TEST_BED = ["machine", "store", "content", "engine"];
 
-const IMPORTS =
-  /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;
-
-interface Import {
-  readonly line: number;
-  readonly what: string;
-  readonly from: string;
-}
-
 /** Who may import what: the map of docs/ARCHITECTURE.md, as a rule. */
 export function checkLayers(file: SourceFile): Finding[] {
   if (!/^(src|examples)\/.*\.ts$/.test(file.path)) return [];
@@ -49,14 +41,6 @@ export function checkLayers(file: SourceFile): Finding[] {
       ? refuseFile(file.path, found)
       : refusePackage(file.path, found.from);
     return message === null ? [] : [{ path: file.path, line: found.line, rule: "layer", message }];
-  });
-}
-
-function importsOf(text: string): Import[] {
-  return [...text.matchAll(IMPORTS)].map((match) => {
-    const { what = "", from, bare } = match.groups as Record<string, string | undefined>;
-    const blanks = /^\s*/.exec(match[0])?.[0].length ?? 0;
-    return { line: lineAt(text, match.index + blanks), what, from: from ?? bare ?? "" };
   });
 }
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { checkCycles } from "./cycles.ts";
 import { checkDecision } from "./decisions.ts";
-import type { Finding, Rule, SourceFile } from "./finding.ts";
+import { type Finding, isCode, type Rule, type SourceFile } from "./finding.ts";
 import { checkLayers } from "./layers.ts";
 import {
   checkLockFile,
@@ -73,10 +74,13 @@ function entriesUnder(folder: string) {
 if (import.meta.filename === process.argv[1]) {
   const root = process.cwd();
   const paths = pathsOf(root);
-  const findings = paths
+  const files = paths
     .filter((path) => TEXT.test(path))
-    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
-    .flatMap((file) => [...tidy(file), ...checkLinks(file, paths)]);
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  const findings = [
+    ...files.flatMap((file) => [...tidy(file), ...checkLinks(file, paths)]),
+    ...checkCycles(files.filter(({ path }) => isCode(path))),
+  ];
   for (const { path, line, rule, message } of findings) {
     console.log(`${path}:${line}: ${rule}: ${message}`);
   }

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import { appendInPlace } from "../../store/acceleration.ts";
+import { appendInPlace } from "../../store/accelerated.ts";
 import type { Store } from "../../store/store.ts";
 import { openEmbeddedStore } from "./store.ts";
 import { type StoreParts, storeWith } from "./store-parts.fixture.ts";

@@ -9,12 +9,12 @@ import { findEndOfUse } from "../../content/content-uses.ts";
 import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
 import { Machine } from "../../machine/machine.ts";
 import { inParts, someBytes } from "../../store/bodies.fixture.ts";
+import type { Content } from "../../store/content.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
   type OpenContents,
 } from "../../store/contents.contract.ts";
-import type { Content } from "../../store/contents.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";

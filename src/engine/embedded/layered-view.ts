@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Slabs } from "../../machine/slabs.ts";
-import type { Entry } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
 import type { State } from "../body-view.ts";
 import { keyOf, nameOf } from "../sorted-items.ts";
 import { DeadZones } from "./dead-zones.ts";

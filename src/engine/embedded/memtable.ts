@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import { Slabs } from "../../machine/slabs.ts";
-import type { Entry } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
 import { layWrites } from "../body-view.ts";
 import { keyOf, type Named, nameOf, SortedItems } from "../sorted-items.ts";
 

@@ -1,7 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import { type Entry, type OnDamage, StoreError, unlessDamaged } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import { type OnDamage, StoreError, unlessDamaged } from "../../store/store.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 import { RecentRecords } from "./recent-records.ts";

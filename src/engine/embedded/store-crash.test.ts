@@ -11,7 +11,7 @@ import { type Bytes, NO_BYTES } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import { appendInPlace } from "../../store/acceleration.ts";
+import { appendInPlace } from "../../store/accelerated.ts";
 import type { Store, StoreError, Transaction } from "../../store/store.ts";
 import { openEmbeddedStore } from "./store.ts";
 

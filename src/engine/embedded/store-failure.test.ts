@@ -4,7 +4,7 @@ import { ABORT } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
-import { appendInPlace } from "../../store/acceleration.ts";
+import { appendInPlace } from "../../store/accelerated.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { copyOf, type StoreParts, storeIn, storeWith } from "./store-parts.fixture.ts";
 import { WAL_GROWTH_MAX } from "./wal.ts";

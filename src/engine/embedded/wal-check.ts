@@ -1,17 +1,9 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { StoreError } from "../../store/store.ts";
-import type { WalEnd } from "./wal.ts";
+import type { FoundWalFile } from "./wal-file.ts";
 import { decodeGroup, type LoggedGroup, numberAt, type WalSecret } from "./wal-groups.ts";
 import { decodeWalHeader, WAL_HEADER_BYTES, type WalHeader } from "./wal-header.ts";
-
-/** A file of the write-ahead log, as found at the start. */
-export interface FoundWalFile {
-  readonly path: string;
-  /** Null if it cannot be read; `problem` says why. */
-  readonly bytes: Bytes | null;
-  readonly problem: string | null;
-}
 
 /**
  * What the database knows about its WAL. It is written after groups are durable, so a WAL may be
@@ -39,6 +31,12 @@ export interface WalFindings {
   readonly headers: readonly (WalHeader | null)[];
   /** Where the last group ends; null if there are no groups. */
   readonly end: WalEnd | null;
+}
+
+/** The end of the WAL, where the next group goes. */
+export interface WalEnd {
+  readonly file: 0 | 1;
+  readonly position: number;
 }
 
 /** Thrown if acknowledged writes are missing from the WAL. */

@@ -6,7 +6,6 @@ import { MIB } from "../../base/limits.ts";
 import { zeroedBytes } from "../../machine/clear-memory.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
-import type { FoundWalFile } from "./wal-check.ts";
 
 export const WAL_FILE_NAMES = ["log-0", "log-1"] as const;
 /** The capacity of a new file. A file grows when needed and never shrinks. */
@@ -21,6 +20,14 @@ export interface WalFile {
   /** Allocates until the capacity is at least this. */
   growTo(bytes: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A file of the write-ahead log, as found at the start. */
+export interface FoundWalFile {
+  readonly path: string;
+  /** Null if it cannot be read; `problem` says why. */
+  readonly bytes: Bytes | null;
+  readonly problem: string | null;
 }
 
 /** The two WAL files of a store as they are found, before they are opened. */

@@ -6,8 +6,8 @@ import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { keyOf } from "../sorted-items.ts";
 import { type Cell, Memtable, memtableSlabs, valueIn } from "./memtable.ts";
 import { Wal } from "./wal.ts";
-import { checkWal, type FoundWalFile, type WalFindings, type WalNote } from "./wal-check.ts";
-import type { WalFile } from "./wal-file.ts";
+import { checkWal, type WalFindings, type WalNote } from "./wal-check.ts";
+import type { FoundWalFile, WalFile } from "./wal-file.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
 import { decodeWalHeader, makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 

@@ -2,7 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { Cell } from "./memtable.ts";
-import type { WalNote } from "./wal-check.ts";
+import type { WalEnd, WalNote } from "./wal-check.ts";
 import type { WalFile } from "./wal-file.ts";
 import { bytesOfGroup, encodeGroup, type WalSecret } from "./wal-groups.ts";
 import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
@@ -12,12 +12,6 @@ export const WAL_BYTES_ENOUGH = 32 * MIB;
 /** How many times that a file may hold while the checkpoint of the other one still runs. */
 export const WAL_GROWTH_MAX = 2;
 const SLAB_BYTES = MIB + WAL_HEADER_BYTES;
-
-/** The end of the WAL, where the next group goes. */
-export interface WalEnd {
-  readonly file: 0 | 1;
-  readonly position: number;
-}
 
 /**
  * The write-ahead log: groups that LMDB does not have yet. It alternates between two files: one is

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { entriesBetween, type RangeEntry, writeEntry } from "../../content/range-records.ts";
 import { clearLayer } from "../../content/range-writes.ts";
-import { appendInPlace } from "../../store/acceleration.ts";
+import { appendInPlace } from "../../store/accelerated.ts";
 import type { Transaction } from "../../store/store.ts";
 import { MemoryStore } from "./store.ts";
 

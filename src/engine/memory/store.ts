@@ -1,13 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Clock, Instant } from "../../base/clock.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
-import {
-  type Entry,
-  type Store,
-  StoreError,
-  type Transaction,
-  type View,
-} from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import { type Store, StoreError, type Transaction, type View } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody, type State, type Write } from "../body-view.ts";
 import { CachedRanges } from "../cached-ranges.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";

@@ -5,7 +5,7 @@ import { ManualClock } from "../../base/clock.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
 import type { ScarceSpace, Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";

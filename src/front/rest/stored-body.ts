@@ -3,7 +3,7 @@ import { type Body, NO_BYTES } from "../../base/bytes.ts";
 import { requireDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { crc64 } from "../../machine/crc64.ts";
-import type { Reading } from "../../store/contents.ts";
+import type { Reading } from "../../store/content.ts";
 import type { RequestHeaders, ResponseBody, RestRequest } from "./http/exchange.ts";
 import { digestsOf, invalidHeader, numberOf } from "./request-headers.ts";
 import { decodeStructured, encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";

@@ -1,6 +1,6 @@
 import type { BorrowedBuffer } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Taken } from "../../store/contents.ts";
+import type { Taken } from "../../store/content.ts";
 import type { Share } from "../send-budget.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";

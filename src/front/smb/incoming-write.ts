@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { freeMemory } from "../../machine/free-memory.ts";
 import { takeToWrite } from "../../service/file/write-open-file.ts";
-import type { Taken } from "../../store/contents.ts";
+import type { Taken } from "../../store/content.ts";
 import type { Message } from "./call.ts";
 import { COMMAND, FLAG, type RequestHeader, readHeader } from "./codec/header.ts";
 import { isTransform, readTransform, TRANSFORM_BYTES } from "./codec/transform.ts";

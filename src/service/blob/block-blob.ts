@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { StoredTier } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import { type Blob, NEW_BLOB } from "./records.ts";
 import type { NextRevision } from "./version.ts";
 

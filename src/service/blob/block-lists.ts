@@ -1,5 +1,6 @@
 import { fairQueue } from "../../base/fair-queue.ts";
-import type { Content, Contents, Part } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
+import type { Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
 import { type Blob, type Container, readStagedBlocks, type StagedBlob } from "./records.ts";

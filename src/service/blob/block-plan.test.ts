@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Fault } from "../../base/fault.ts";
-import type { Content, Part } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
+import type { Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
 import { type BlockReference, planBlocks } from "./block-plan.ts";
 

@@ -1,6 +1,7 @@
 import { atOnce, type Steps } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
-import type { Content, Part } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
+import type { Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
 
 /** A block as a client names it: its id, and the list to look it up in. */

@@ -5,7 +5,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeTargetByConditions } from "../../rules/conditions.ts";
 import { judgeWriteByLease } from "../../rules/lease.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { OwnSource } from "../shared/source.ts";
 import { admitToBlobName, requireTagConditions } from "./admit.ts";

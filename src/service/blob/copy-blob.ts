@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeCopyByLease } from "../../rules/lease.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ForeignSource, OwnSource, Source, SourceObject } from "../shared/source.ts";
 import {

@@ -11,7 +11,7 @@ import {
   type Tier,
   tierOnUpload,
 } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { SourceObject } from "../shared/source.ts";
 import { admitBlobCreation } from "./admit.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "../../base/fault.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import { fetchSource } from "../shared/fetch-source.ts";
 import type { RunningCopies } from "../shared/running-copies.ts";

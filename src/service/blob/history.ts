@@ -1,7 +1,8 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { tierAsOf } from "../../rules/tier.ts";
-import type { Content, Part, Taken } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/content.ts";
+import type { Part } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
 import type { BlobAddress, BlobContext, BlobRevision, BlobRevisionAddress } from "./context.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
-import { derivedRange } from "../../store/acceleration.ts";
+import { derivedRange } from "../../store/accelerated.ts";
 import type { Store } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";

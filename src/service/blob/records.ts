@@ -19,7 +19,7 @@ import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { copyShape } from "../shared/copy-field.ts";

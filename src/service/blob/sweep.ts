@@ -4,7 +4,8 @@ import type { Instant } from "../../base/clock.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../base/limits.ts";
 import type { Contents } from "../../store/contents.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { BlobContext } from "./context.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Stamp } from "../../base/stamp.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
 import type { Blob } from "./records.ts";

@@ -1,7 +1,8 @@
 import { acknowledgeBreak as acknowledge } from "../../rules/caching.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
-import { type CacheOwner, readCache, readLeased } from "./cache-records.ts";
+import type { CacheOwner } from "./cache-owner.ts";
+import { readCache, readLeased } from "./cache-records.ts";
 import { type BreakNotice, writeStep } from "./caches.ts";
 import type { FileContext, ShareAddress } from "./context.ts";
 import type { OpenItem } from "./open-records.ts";

@@ -1,5 +1,5 @@
 import type { Intrusion } from "../../rules/caching.ts";
-import type { CacheOwner } from "./cache-records.ts";
+import type { CacheOwner } from "./cache-owner.ts";
 import type { OpenItem } from "./open-records.ts";
 
 /**

@@ -2,7 +2,8 @@ import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
 import type { Store, Transaction } from "../../store/store.ts";
 import type { CacheBreakNeeded } from "./cache-break-needed.ts";
-import { type CacheOwner, readCache, writeCache } from "./cache-records.ts";
+import type { CacheOwner } from "./cache-owner.ts";
+import { readCache, writeCache } from "./cache-records.ts";
 import { type BreakNotice, cachesToBreak, writeStep } from "./caches.ts";
 import { type OpenItem, readOpens } from "./open-records.ts";
 

@@ -3,6 +3,7 @@ import { count, flag, format, type RecordOf, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Caching } from "../../rules/caching.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import type { CacheOwner } from "./cache-owner.ts";
 import type { OpenItem } from "./open-records.ts";
 
 /**
@@ -30,9 +31,6 @@ const leasedShape = { item: u64 };
 
 type CacheFields = Readonly<RecordOf<typeof cacheShape>>;
 
-/** The owner of a cache: the number of the handle (oplock), or client and lease key (lease). */
-export type CacheOwner = Bytes;
-
 /** The caching that one owner has of a file. */
 export interface Cache {
   readonly owner: CacheOwner;
@@ -45,15 +43,6 @@ export interface Cache {
 
 const cacheFormat = format(1, cacheShape);
 const leasedFormat = format(1, leasedShape);
-
-export const NO_OWNER: CacheOwner = Buffer.alloc(0);
-
-/** The owner of an oplock: a handle has at most one. */
-export function ownerOfHandle(handle: bigint): CacheOwner {
-  const owner = Buffer.alloc(8);
-  owner.writeBigUInt64BE(handle);
-  return owner;
-}
 
 function cacheKey({ share, id }: OpenItem, owner: CacheOwner): Bytes {
   return key(SPACE.cache, share, id, owner);

@@ -13,12 +13,11 @@ import {
 import type { Open } from "../../rules/share-mode.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { CacheBreakNeeded } from "./cache-break-needed.ts";
+import { type CacheOwner, ownerOfHandle } from "./cache-owner.ts";
 import {
   type Cache,
-  type CacheOwner,
   deleteCache,
   deleteLeased,
-  ownerOfHandle,
   readCache,
   readCaches,
   readLeased,

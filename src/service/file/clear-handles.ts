@@ -1,5 +1,6 @@
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext } from "./context.ts";
 import { endHandle } from "./end-handle.ts";

@@ -1,7 +1,7 @@
 import { newGuid } from "../../base/ids.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { pendingCopy, type StoredCopy } from "../shared/copy-field.ts";
 import type { ForeignSource, Source, SourceObject } from "../shared/source.ts";

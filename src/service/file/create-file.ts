@@ -2,7 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, requireDigests } from "../../base/digests.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitFileCreation, type FileCreation } from "./admit.ts";

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, type Space } from "../../base/keys.ts";
-import type { Entry, Store, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
 
 const PAGE_RECORDS_MAX = 256;
 

@@ -1,5 +1,5 @@
 import { Fault } from "../../base/fault.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { StoredCopy } from "../shared/copy-field.ts";
 import { fetchSource } from "../shared/fetch-source.ts";

@@ -3,7 +3,7 @@ import { type ByteRange, type Piece, pieceOf, requireDigestible } from "../../ba
 import type { Bytes } from "../../base/bytes.ts";
 import { readWhole, WholeReading } from "../../content/whole-reading.ts";
 import { leaseStatus } from "../../rules/lease.ts";
-import type { Reading } from "../../store/contents.ts";
+import type { Reading } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 import { admitFileRead } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";

@@ -7,7 +7,8 @@ import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
-import type { Entry, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { View } from "../../store/store.ts";
 import { listPages } from "../shared/list-pages.ts";
 import type { FileContext } from "./context.ts";
 import {

@@ -9,10 +9,10 @@ import {
 } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked } from "../../rules/lease.ts";
-import { judgeOpen, judgeOpenByLease, type Open, WRITE } from "../../rules/share-mode.ts";
+import { DELETE, judgeOpen, judgeOpenByLease, type Open, WRITE } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
-import { type CacheOwner, NO_OWNER } from "./cache-records.ts";
+import { type CacheOwner, NO_OWNER } from "./cache-owner.ts";
 import {
   addCache,
   type CachingAsked,
@@ -88,7 +88,7 @@ export interface OpenFileDone {
 }
 
 /** The result before its handle is recorded. */
-export interface Opened extends Omit<OpenFileDone, "handle" | "caching"> {
+interface Opened extends Omit<OpenFileDone, "handle" | "caching"> {
   /** The other opens of the item. */
   readonly opens: Opens | null;
 }
@@ -111,8 +111,9 @@ const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: RE
 /** Opens a file or directory by name, and decides what the handle permits until it is closed. */
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
   if (asked.at.snapshot !== null) {
-    const shown = await context.store.read((view) => openInSnapshot(view, asked));
-    return doneWith(shown, NO_HANDLE, null);
+    requireReadOnly(asked);
+    const found = await context.store.read((view) => openInSnapshot(view, asked));
+    return { ...found, action: "opened", handle: NO_HANDLE, caching: null };
   }
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
@@ -122,12 +123,12 @@ export async function openFile(context: FileContext, asked: OpenFile): Promise<O
   });
 }
 
-function doneWith(
-  { tree, action, isDirectory, item }: Opened,
-  handle: HandleId,
-  caching: CachingGranted | null,
-): OpenFileDone {
-  return { tree, action, isDirectory, item, handle, caching };
+/** Refuses to change an item of a snapshot. */
+function requireReadOnly({ mode, disposition, deletesOnClose }: OpenFile): void {
+  const isRead = (mode.access & (WRITE | DELETE)) === 0 && !deletesOnClose;
+  if (!isRead || (disposition !== "open" && disposition !== "openIf")) {
+    throw new Fault("AuthorizationPermissionMismatch");
+  }
 }
 
 function openRoot(tx: Transaction, asked: OpenFile): Opened {
@@ -255,7 +256,7 @@ function addHandle(
   opened: Opened,
   { mode, deletesOnClose, opener, caching, persistent }: OpenFile,
 ): OpenFileDone {
-  const { tree, isDirectory, item, opens } = opened;
+  const { tree, action, isDirectory, item, opens } = opened;
   const place = { share: tree.share, id: item.id };
   const most = item.id === ROOT_ID ? HANDLES_OF_ROOT_MAX : HANDLES_OF_ITEM_MAX;
   if (handlesOf(opens) >= most) throw new Fault("HandleLimitExceeded");
@@ -278,5 +279,5 @@ function addHandle(
     persistent: isDirectory ? null : persistent,
   });
   writeOpens(tx, place, withOpen(opens, mode, caches));
-  return doneWith(opened, id, granted);
+  return { tree, action, isDirectory, item, handle: id, caching: granted };
 }

@@ -15,7 +15,7 @@ import {
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import type { RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import { NO_OWNER } from "./cache-records.ts";
+import { NO_OWNER } from "./cache-owner.ts";
 
 /**
  * Records of open handles and locks, beside the files and directories they belong to. They end with

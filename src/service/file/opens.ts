@@ -11,7 +11,7 @@ import {
   WRITE,
 } from "../../rules/share-mode.ts";
 import type { View } from "../../store/store.ts";
-import { NO_OWNER } from "./cache-records.ts";
+import { NO_OWNER } from "./cache-owner.ts";
 import { requireCachesBroken } from "./caches.ts";
 import { type Opens, pendingKey, readLocks, readOpens } from "./open-records.ts";
 import type { Tree } from "./preserved-records.ts";

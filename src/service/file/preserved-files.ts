@@ -1,6 +1,6 @@
 import { SPACE } from "../../base/keys.ts";
-import type { Content } from "../../store/contents.ts";
-import type { Entry } from "../../store/store.ts";
+import type { Content } from "../../store/content.ts";
+import type { Entry } from "../../store/entry.ts";
 import { spaceOfPreserved } from "./preserved-records.ts";
 import { decodeFile } from "./tree-records.ts";
 

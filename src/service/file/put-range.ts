@@ -4,7 +4,7 @@ import { Fault } from "../../base/fault.ts";
 import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
 import { SECTOR_BYTES } from "../../base/limits.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/content.ts";
 import type { RangeMaps } from "../../store/range-map.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";

@@ -4,7 +4,7 @@ import { copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
-import type { Reading } from "../../store/contents.ts";
+import type { Reading } from "../../store/content.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { ALL, Files } from "./opens.fixture.ts";
 import { BYTES_AHEAD_MAX, ReadAhead } from "./read-ahead.ts";

@@ -1,7 +1,8 @@
 import { type BorrowedBuffer, borrowWhole } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
 import type { MemoryBudget } from "../../base/memory-budget.ts";
-import type { Content, Contents, Reading } from "../../store/contents.ts";
+import type { Content, Reading } from "../../store/content.ts";
+import type { Contents } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 
 /** Smaller reads finish sooner than a read-ahead could help. */

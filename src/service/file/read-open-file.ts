@@ -1,7 +1,7 @@
 import { type BorrowedBuffer, borrowWhole } from "../../base/borrowed-buffer.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { judgeReadByLocks } from "../../rules/range-lock.ts";
-import type { Reading } from "../../store/contents.ts";
+import type { Reading } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";

@@ -15,7 +15,8 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { EntryCursor } from "../shared/entry-cursor.ts";
 import { storedLease } from "../shared/lease-field.ts";
 import { storedPolicy } from "../shared/policy-field.ts";

@@ -7,7 +7,7 @@ import { judgeOpen, RENAME_INTO } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { parentOf } from "./admit.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
-import { NO_OWNER } from "./cache-records.ts";
+import { NO_OWNER } from "./cache-owner.ts";
 import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";

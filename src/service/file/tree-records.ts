@@ -12,7 +12,8 @@ import {
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
-import type { Content, Contents } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
+import type { Contents } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { storedCopy } from "../shared/copy-field.ts";

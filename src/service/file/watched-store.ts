@@ -1,14 +1,10 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import {
-  appendInPlace,
-  type Derivation,
-  type Derived,
-  type DerivedRange,
-  derivedRange,
-} from "../../store/acceleration.ts";
-import type { Entry, RangeOptions, Store, Transaction, View } from "../../store/store.ts";
+import { appendInPlace, derivedRange } from "../../store/accelerated.ts";
+import type { Derivation, Derived, DerivedRange } from "../../store/acceleration.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
 

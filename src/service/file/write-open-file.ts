@@ -4,7 +4,7 @@ import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import { WRITES } from "../../rules/caching.ts";
 import { judgeWriteByLocks } from "../../rules/range-lock.ts";
-import type { Taken } from "../../store/contents.ts";
+import type { Taken } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import { requireCachesBroken } from "./caches.ts";

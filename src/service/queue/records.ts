@@ -13,7 +13,8 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { storedPolicy } from "../shared/policy-field.ts";
 import type { QueueAddress } from "./context.ts";
 

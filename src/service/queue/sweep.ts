@@ -1,7 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { isExpired } from "../../rules/visibility.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { QueueContext } from "./context.ts";
 import {

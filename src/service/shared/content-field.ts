@@ -1,5 +1,5 @@
 import { bytes, count, type Field, oneOf, orNull, struct, text, u64 } from "../../base/fields.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 
 /** A content in the record of a blob, block or file. */
 export const storedContent: Field<Content> = struct({

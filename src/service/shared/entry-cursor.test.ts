@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { CACHED_ENTRIES_MIN, type Derivation, type Derived } from "../../store/acceleration.ts";
-import type { Entry, View } from "../../store/store.ts";
+import { CACHED_ENTRIES_MIN } from "../../store/accelerated.ts";
+import type { Derivation, Derived } from "../../store/acceleration.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { View } from "../../store/store.ts";
 import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 
 /** The entries of one page, as a cursor returns them. */

@@ -1,12 +1,9 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter, type Space } from "../../base/keys.ts";
-import {
-  CACHED_ENTRIES_MIN,
-  type Derivation,
-  type Derived,
-  derivedRange,
-} from "../../store/acceleration.ts";
-import type { Entry, View } from "../../store/store.ts";
+import { CACHED_ENTRIES_MIN, derivedRange } from "../../store/accelerated.ts";
+import type { Derivation, Derived } from "../../store/acceleration.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { View } from "../../store/store.ts";
 import { EntryTexts, textBytesMax } from "./entry-texts.ts";
 
 /** Entries to read when it is unknown how many will be used, as after a jump. */

@@ -1,7 +1,8 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
-import type { Contents, Taken } from "../../store/contents.ts";
+import type { Taken } from "../../store/content.ts";
+import type { Contents } from "../../store/contents.ts";
 import type { ForeignSource, SourceObject } from "./source.ts";
 
 /** A copy of all bytes of a foreign source, which goes on after the request was answered. */

@@ -1,6 +1,7 @@
 import { BODY_BYTES_MAX } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Entry, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { View } from "../../store/store.ts";
 
 export interface RangePage {
   readonly entries: readonly Entry[];

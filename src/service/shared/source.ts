@@ -2,7 +2,7 @@ import type { ByteRange } from "../../base/byte-range.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import type { FileTime } from "../../base/file-time.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 
 /** The source of a copy: an object on this server, or one elsewhere. */

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Space } from "../../base/keys.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 
 /**

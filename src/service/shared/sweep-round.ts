@@ -1,7 +1,8 @@
 import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
-import type { Entry, Transaction } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction } from "../../store/store.ts";
 
 /** The most records that one round of a sweep removes. */
 export const ROUND_RECORDS_MAX = 256;

@@ -3,13 +3,8 @@ import { type ByteRange, type Piece, pieceOf } from "../../base/byte-range.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { etagOf } from "../../base/stamp.ts";
-import {
-  type Contents,
-  type Digests,
-  INLINE_BYTES_MAX,
-  type Reading,
-  type Taken,
-} from "../../store/contents.ts";
+import type { Reading, Taken } from "../../store/content.ts";
+import { type Contents, type Digests, INLINE_BYTES_MAX } from "../../store/contents.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { OpenedSource, OwnObject, OwnSource, Source, SourceObject } from "./source.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import type { Derivation, Derived } from "../../store/acceleration.ts";
-import type { Entry } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
 import { decodeEntity, placeOfKey } from "./records.ts";
 
 /** Some of the entities of a page, in order. */

@@ -4,8 +4,9 @@ import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { KIB } from "../../base/limits.ts";
 import type { Filter } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
-import { derivedRange } from "../../store/acceleration.ts";
-import type { Entry, Store, View } from "../../store/store.ts";
+import { derivedRange } from "../../store/accelerated.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Store, View } from "../../store/store.ts";
 import { QUERY_BYTES_MAX, QUERY_MS_MAX } from "./query-entities.ts";
 import { Tables, whereN } from "./tables.fixture.ts";
 

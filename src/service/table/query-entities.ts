@@ -12,7 +12,7 @@ import {
   spanOfRange,
 } from "../../rules/entity-plan.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
-import { derivedRange } from "../../store/acceleration.ts";
+import { derivedRange } from "../../store/accelerated.ts";
 import type { View } from "../../store/store.ts";
 import { admitToTable } from "./admit.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";

@@ -1,5 +1,6 @@
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { SweepRound } from "../shared/sweep-round.ts";
 import type { TableContext } from "./context.ts";
 

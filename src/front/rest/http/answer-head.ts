@@ -46,7 +46,7 @@ export function answerHead(
 }
 
 /** The client's id, which the answer repeats; null if there is none that can be sent. */
-export function clientRequestIdOf(headers: RequestHeaders): string | null {
+export function clientRequestIdOf(headers: Pick<RequestHeaders, "get">): string | null {
   const id = headers.get(CLIENT_ID_HEADER);
   return id !== undefined && CLIENT_REQUEST_ID.test(id) ? id : null;
 }

@@ -3,15 +3,18 @@ import type { OnOutcome } from "../../outcome.ts";
 import { Pace } from "../../pace.ts";
 import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { RestResponse } from "./exchange.ts";
-import { HttpExchange } from "./http-exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
+import type { ListenerOptions } from "./listener-options.ts";
 import { loggedTarget, redactHeaders } from "./redact.ts";
-import type { RequestHead } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 import { innerOutcomes, outcomeOf, outcomeOfNoRequest } from "./rest-outcome.ts";
-import type { ListenerOptions } from "./server.ts";
 import type { Wire } from "./wire.ts";
+
+/** A small answer that is ready to leave. */
+interface ReadyAnswer {
+  sendWhole(): void;
+}
 
 /** Everything that the exchanges of one listener share. */
 export class Exchanges {
@@ -29,7 +32,7 @@ export class Exchanges {
   #onLastAnswer: () => void = () => {};
   #commonLines = "";
   #commonSecond = Number.NaN;
-  #ready: HttpExchange[] = [];
+  #ready: ReadyAnswer[] = [];
 
   constructor(options: ListenerOptions) {
     this.options = options;
@@ -39,9 +42,9 @@ export class Exchanges {
     this.keepAliveLines = keepAliveLines(options.limits);
   }
 
-  begin(wire: Wire, head: RequestHead): void {
+  /** An exchange has begun. It calls `ended` once. */
+  began(): void {
     this.#running++;
-    void new HttpExchange(this, wire, head).run();
   }
 
   /** An exchange that was begun needs no handler any more, and its answer is on its way. */
@@ -79,7 +82,7 @@ export class Exchanges {
    * client that wakes up for the first finds the others, too: one wake-up for each would cost both
    * sides more than the answer itself.
    */
-  sendSoon(exchange: HttpExchange): void {
+  sendSoon(exchange: ReadyAnswer): void {
     if (this.#ready.push(exchange) > 1) return;
     setImmediate(() => {
       const ready = this.#ready;

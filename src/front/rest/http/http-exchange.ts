@@ -13,6 +13,12 @@ import type { RequestHead } from "./request-head.ts";
 import { SLICE_BYTES_MAX, sendBody } from "./send-body.ts";
 import type { Wire } from "./wire.ts";
 
+/** Handles a request and sends its answer. */
+export function beginExchange(exchanges: Exchanges, wire: Wire, head: RequestHead): void {
+  exchanges.began();
+  void new HttpExchange(exchanges, wire, head).run();
+}
+
 type ExchangeState = "handling" | "sending" | "discarding" | "done" | "aborted";
 
 /** The states that may follow each state; the table above `HttpExchange` says when. */
@@ -57,7 +63,7 @@ function isFinal(state: ExchangeState): boolean {
  * While it is handling, the body has states of its own: see `IncomingBody`. A client that goes away
  * then ends the body; the handler notices, or goes on to its end.
  */
-export class HttpExchange implements Transfer {
+class HttpExchange implements Transfer {
   readonly #exchanges: Exchanges;
   readonly #wire: Wire;
   readonly #request: IncomingRequest;

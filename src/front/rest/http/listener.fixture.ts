@@ -9,14 +9,9 @@ import { WaitingWork } from "../../waiting-work.ts";
 import { renderXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
+import { LISTENER_KINDS, type ListenerKind, type ListenerOptions } from "./listener-options.ts";
 import { restReadMemory } from "./own-server.ts";
-import {
-  LISTENER_KINDS,
-  type Listener,
-  type ListenerKind,
-  type ListenerOptions,
-  openListener,
-} from "./server.ts";
+import { type Listener, openListener } from "./server.ts";
 import { SliceQuota } from "./slice-quota.ts";
 import { wholeBodyBudget } from "./whole-body.ts";
 

@@ -8,6 +8,7 @@ import {
 } from "./accepted-sockets.ts";
 import { type AnswerHead, fieldsOf, renderHead } from "./answer-head.ts";
 import type { Exchanges } from "./exchanges.ts";
+import { beginExchange } from "./http-exchange.ts";
 import { headOf } from "./request-head.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
@@ -99,7 +100,7 @@ export class NodeConnection implements ListenerConnection {
       wire.refuse(this.#exchanges.noteRefusal(this, head));
     } else {
       this.#current = wire;
-      this.#exchanges.begin(wire, head);
+      beginExchange(this.#exchanges, wire, head);
     }
   }
 

@@ -5,8 +5,9 @@ import { ReadMemory } from "../../read-memory.ts";
 import type { AcceptedSockets } from "./accepted-sockets.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { Exchanges } from "./exchanges.ts";
+import { beginExchange } from "./http-exchange.ts";
 import type { ListenerLimits } from "./limits.ts";
-import type { TlsOptions } from "./server.ts";
+import type { TlsOptions } from "./tls-settings.ts";
 import { tlsSettings } from "./tls-settings.ts";
 
 /** What connections that share memory read at once: all that comes there is copied. */
@@ -30,7 +31,7 @@ export function ownServer(exchanges: Exchanges, sockets: AcceptedSockets): Serve
     get closing() {
       return exchanges.closing;
     },
-    serve: (connection, head) => exchanges.begin(connection, head),
+    serve: (connection, head) => beginExchange(exchanges, connection, head),
     rested: (connection) => sockets.rested(connection),
     noteRefusal: (connection, status) => exchanges.noteRefusal(connection, status),
   };

@@ -1,5 +1,5 @@
+import type { Instant } from "../../../base/clock.ts";
 import { type AuthKind, UNKNOWN_OPERATION } from "../../outcome.ts";
-import type { RestRequest, RestResponse } from "./exchange.ts";
 
 /**
  * What the service learns about a request while it handles it. The outcome reports it, also if the
@@ -15,7 +15,7 @@ export class RequestFacts {
   inner: Answered[] | null = null;
 
   /** Adds a request inside this batch. */
-  addInner(request: RestRequest, response: RestResponse): void {
+  addInner(request: ReportedRequest, response: ReportedResponse): void {
     this.inner ??= [];
     this.inner.push({ request, response });
   }
@@ -23,6 +23,24 @@ export class RequestFacts {
 
 /** A request with its answer. */
 interface Answered {
-  readonly request: RestRequest;
-  readonly response: RestResponse;
+  readonly request: ReportedRequest;
+  readonly response: ReportedResponse;
+}
+
+/** A request, as far as its outcome reports it. */
+export interface ReportedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: { get(name: string): string | undefined };
+  readonly remoteAddress: string;
+  readonly receivedMs: Instant;
+  readonly facts: RequestFacts;
+}
+
+/** An answer, as far as the outcome reports it. */
+export interface ReportedResponse {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { Instant } from "../../../base/clock.ts";
 import { type RestOutcome, type RestServiceName, UNKNOWN_OPERATION } from "../../outcome.ts";
 import { clientRequestIdOf } from "./answer-head.ts";
-import type { RestRequest, RestResponse } from "./exchange.ts";
 import { loggedTarget } from "./redact.ts";
+import type { ReportedRequest, ReportedResponse } from "./request-facts.ts";
 
 /** What the listener measured. */
 export interface Measured {
@@ -20,8 +20,8 @@ const ERROR_STATUS_MIN = 300;
 
 export function outcomeOf(
   service: RestServiceName,
-  request: RestRequest,
-  response: RestResponse,
+  request: ReportedRequest,
+  response: ReportedResponse,
   measured: Measured,
   batchId: string | null = null,
 ): RestOutcome {
@@ -51,7 +51,7 @@ export function outcomeOf(
 /** The outcomes of the requests inside a batch, which take as long as the batch. */
 export function innerOutcomes(
   service: RestServiceName,
-  { id, facts }: RestRequest,
+  { id, facts }: ReportedRequest,
   tookMs: number,
 ): RestOutcome[] {
   return (facts.inner ?? []).map(({ request, response }) =>
@@ -86,7 +86,7 @@ function operationName(operation: string): string {
   return operation.charAt(0).toUpperCase() + operation.slice(1);
 }
 
-function errorCodeOf({ status, headers }: RestResponse): string | null {
+function errorCodeOf({ status, headers }: ReportedResponse): string | null {
   if (status < ERROR_STATUS_MIN) return null;
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] === ERROR_CODE_HEADER) return headers[at + 1] ?? null;

@@ -1,55 +1,9 @@
 import type { AddressInfo, Server } from "node:net";
-import type { Clock } from "../../../base/clock.ts";
-import type { MemoryBudget } from "../../../base/memory-budget.ts";
-import type { OnOutcome } from "../../outcome.ts";
-import type { ReadMemory } from "../../read-memory.ts";
-import type { SendBudget } from "../../send-budget.ts";
-import type { WaitingWork } from "../../waiting-work.ts";
 import { AcceptedSockets } from "./accepted-sockets.ts";
-import type { RestService } from "./exchange.ts";
 import { Exchanges } from "./exchanges.ts";
-import type { ListenerLimits } from "./limits.ts";
-import type { HttpLog } from "./log.ts";
+import type { ListenerOptions } from "./listener-options.ts";
 import { nodeServer } from "./node-server.ts";
 import { ownServer } from "./own-server.ts";
-import type { SliceQuota } from "./slice-quota.ts";
-
-/** Whose parser reads requests: ours, or that of `node:http`. */
-export const LISTENER_KINDS = ["own", "node"] as const;
-
-export type ListenerKind = (typeof LISTENER_KINDS)[number];
-
-export interface ListenerOptions {
-  readonly kind: ListenerKind;
-  readonly service: RestService;
-  readonly host: string;
-  /** 0 for any free one. */
-  readonly port: number;
-  /** Null for plain HTTP. */
-  readonly tls: TlsOptions | null;
-  readonly clock: Clock;
-  readonly limits: ListenerLimits;
-  readonly log: HttpLog;
-  /** Receives the outcome of every request; omitted if nobody wants them. */
-  readonly onOutcome?: OnOutcome | undefined;
-  /** These five are shared by all listeners of a server. */
-  readonly budget: SendBudget;
-  readonly slices: SliceQuota;
-  readonly work: WaitingWork;
-  readonly readMemory: ReadMemory;
-  readonly wholeBodies: MemoryBudget;
-  /** The value of the `Server` header: `Lazuli/1.2.3`. */
-  readonly software: string;
-  /** Whether the process can serve at all; `/healthz` reports it. */
-  healthy(): boolean;
-  /** Whether writes are refused because the disk is full; `/healthz` reports it, too. */
-  isFull?(): boolean;
-}
-
-/** A certificate with its key, as PEM or in one PFX file. */
-export type TlsOptions =
-  | { readonly cert: Buffer; readonly key: Buffer; readonly passphrase?: string }
-  | { readonly pfx: Buffer; readonly passphrase?: string };
 
 export interface Listener {
   readonly address: string;

@@ -1,6 +1,10 @@
 import type { TlsOptions as NodeTlsOptions } from "node:tls";
 import type { ListenerLimits } from "./limits.ts";
-import type { TlsOptions } from "./server.ts";
+
+/** A certificate with its key, as PEM or in one PFX file. */
+export type TlsOptions =
+  | { readonly cert: Buffer; readonly key: Buffer; readonly passphrase?: string }
+  | { readonly pfx: Buffer; readonly passphrase?: string };
 
 /** How either listener speaks TLS. */
 export function tlsSettings(tls: TlsOptions, { headersMs }: ListenerLimits): NodeTlsOptions {
