@@ -18,7 +18,7 @@ const READ_BYTES = 256 * 1024;
 
 interface Pending {
   readonly isHead: boolean;
-  readonly keepText: boolean;
+  readonly cacheText: boolean;
   readonly resolve: (response: Response) => void;
   readonly reject: (error: Error) => void;
 }
@@ -64,10 +64,10 @@ export class Connection {
     });
   }
 
-  exchange(request: Buffer, keepText = false): Promise<Response> {
+  exchange(request: Buffer, cacheText = false): Promise<Response> {
     return new Promise((resolve, reject) => {
       const isHead = request[0] === 0x48; // "H"
-      this.#pending = { isHead, keepText, resolve, reject };
+      this.#pending = { isHead, cacheText, resolve, reject };
       this.#socket.write(request);
     });
   }
@@ -113,7 +113,7 @@ export class Connection {
 
   #takeBody(bytes: Buffer): void {
     this.#bodyBytes += bytes.length;
-    if (this.#pending?.keepText === true || this.#status >= 300)
+    if (this.#pending?.cacheText === true || this.#status >= 300)
       this.#textParts.push(Buffer.from(bytes));
     if (this.#bytesLeft === null) {
       this.#tail = Buffer.concat([this.#tail, bytes.subarray(-LAST_CHUNK.length)]).subarray(

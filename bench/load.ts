@@ -181,9 +181,9 @@ function oneByOne(requests: readonly Buffer[]): Groups {
 async function exchangeOrThrow(
   connection: Connection,
   request: Buffer,
-  keepText = false,
+  cacheText = false,
 ): Promise<string> {
-  const { status, text } = await connection.exchange(request, keepText);
+  const { status, text } = await connection.exchange(request, cacheText);
   if (status < 300) return text;
   const line = request.toString("latin1", 0, request.indexOf("\r\n"));
   throw new Error(`${line} was answered with ${status}: ${text}`);

@@ -15,7 +15,7 @@ export const NO_DIGESTS = { md5: false, crc64: false };
 const ROUNDS_MAX = 10_000;
 
 /** Contents on an engine, with shorthands for tests. */
-export class ContentsBench {
+export class ContentsFixture {
   readonly store: Store;
   readonly extents: Extents;
   readonly contents: StoredContents;

@@ -5,7 +5,7 @@ import { TIB } from "../base/limits.ts";
 import { someBytes } from "../store/bodies.fixture.ts";
 import type { Content, Taken } from "../store/content.ts";
 import type { Transaction } from "../store/store.ts";
-import { type ContentsBench, NO_DIGESTS } from "./contents.fixture.ts";
+import { type ContentsFixture, NO_DIGESTS } from "./contents.fixture.ts";
 
 export const PAGE = 512;
 
@@ -14,10 +14,10 @@ export function page(seed: number): Bytes {
 }
 
 /** Maps on an engine, with shorthands for tests. */
-export class MapBench {
-  readonly contents: ContentsBench;
+export class MapFixture {
+  readonly contents: ContentsFixture;
 
-  constructor(contents: ContentsBench) {
+  constructor(contents: ContentsFixture) {
     this.contents = contents;
   }
 

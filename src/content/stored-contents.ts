@@ -263,10 +263,10 @@ export class StoredContents implements Contents {
     const { inline, addresses } = taken.stored();
     if (inline !== null) return this.#keepInline(tx, id, inline);
     // A body that runs again keeps the same bytes again, under another id.
-    if (taken.keptAs !== null && liesAt(tx, taken.keptAs, addresses)) {
+    if (taken.contentId !== null && liesAt(tx, taken.contentId, addresses)) {
       throw new Error("taken bytes can be kept only once");
     }
-    taken.keptAs = id;
+    taken.contentId = id;
     writeAddresses(tx, id, addresses);
     writeUses(tx, id, addresses);
     return { id, kind: "extent", length: taken.length };
@@ -341,7 +341,7 @@ class TakenBytes implements Taken {
   readonly #addresses: readonly Address[];
   readonly #release: () => void;
   /** The content that was made of them last. Its transaction may have failed or run again. */
-  keptAs: bigint | null = null;
+  contentId: bigint | null = null;
   #released = false;
 
   constructor(

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** Lets settled promises run their callbacks. */
-async function settlePromises(): Promise<void> {
+async function runCallbacks(): Promise<void> {
   for (let round = 0; round < 5; round++) await undefined;
 }
 
@@ -29,10 +29,10 @@ test("a signal stops the server, and the process exits with 0 once it has stoppe
       }),
     );
     source.emit(signal);
-    await settlePromises();
+    await runCallbacks();
     assert.deepEqual(exits, []);
     stopped();
-    await settlePromises();
+    await runCallbacks();
     assert.deepEqual(exits, [0]);
   }
 });
@@ -40,10 +40,10 @@ test("a signal stops the server, and the process exits with 0 once it has stoppe
 test("a shutdown message from the parent process counts as a signal, others do not", async () => {
   const { source, exits } = stopping(Promise.resolve());
   source.emit("message", "hello");
-  await settlePromises();
+  await runCallbacks();
   assert.deepEqual(exits, []);
   source.emit("message", "shutdown");
-  await settlePromises();
+  await runCallbacks();
   assert.deepEqual(exits, [0]);
 });
 
@@ -58,7 +58,7 @@ test("a second signal exits at once", async () => {
 test("a server that fails to stop exits with 1", async () => {
   const { source, exits } = stopping(Promise.reject(new Error("disk")));
   source.emit("SIGTERM");
-  await settlePromises();
+  await runCallbacks();
   assert.deepEqual(exits, [1]);
 });
 

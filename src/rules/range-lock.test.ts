@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  isLockHeldBack,
+  isLockBlocked,
   isLockRange,
   judgeReadByLocks,
   judgeWriteByLocks,
@@ -48,13 +48,13 @@ test("locks conflict where they touch and one is exclusive, tried on all ranges"
         const there = lock(OTHER, held.from, held.length, first);
         const asked = lock(ME, wanted.from, wanted.length, second);
         assert.equal(
-          isLockHeldBack([there], asked),
+          isLockBlocked([there], asked),
           expected,
           `${kinds} ${JSON.stringify({ held, wanted })}`,
         );
         const mine = lock(ME, held.from, held.length, first);
         const stacks = kinds === "exclusive shared";
-        assert.equal(isLockHeldBack([mine], asked), expected && !stacks, `mine: ${kinds}`);
+        assert.equal(isLockBlocked([mine], asked), expected && !stacks, `mine: ${kinds}`);
       }
     }
   }
@@ -103,9 +103,9 @@ test("a range ends with the last possible offset", () => {
 
 test("locks at the last offsets conflict like any others", () => {
   const last = lock(OTHER, LAST, 1, "exclusive");
-  assert.ok(isLockHeldBack([last], lock(ME, LAST, 1, "shared")));
-  assert.ok(isLockHeldBack([last], lock(ME, 1, LAST, "shared")));
-  assert.ok(!isLockHeldBack([last], lock(ME, 0, LAST, "shared")));
+  assert.ok(isLockBlocked([last], lock(ME, LAST, 1, "shared")));
+  assert.ok(isLockBlocked([last], lock(ME, 1, LAST, "shared")));
+  assert.ok(!isLockBlocked([last], lock(ME, 0, LAST, "shared")));
   assert.equal(judgeReadByLocks([last], ME, 0, Number.MAX_SAFE_INTEGER), null);
 });
 

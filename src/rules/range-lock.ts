@@ -24,7 +24,7 @@ export function isLockRange(offset: bigint, length: bigint): boolean {
  * Whether a lock conflicts with existing ones. An exclusive lock conflicts with every other, even
  * of the same handle; but its owner may also lock the same bytes shared.
  */
-export function isLockHeldBack(held: readonly RangeLock[], wanted: RangeLock): boolean {
+export function isLockBlocked(held: readonly RangeLock[], wanted: RangeLock): boolean {
   return held.some((lock) => {
     if (!lock.isExclusive && !wanted.isExclusive) return false;
     if (lock.owner === wanted.owner && lock.isExclusive && !wanted.isExclusive) return false;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { copyAndRelease } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
-import { type ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
+import { type ContentsFixture, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { inParts, someBytes } from "./bodies.fixture.ts";
 import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
@@ -65,13 +65,13 @@ interface Open {
 }
 
 class World {
-  readonly #bench: ContentsBench;
+  readonly #fixture: ContentsFixture;
   readonly #models: Model[] = [];
   readonly #open: Open[] = [];
   #sweeps: Promise<unknown> = Promise.resolve();
 
-  constructor(bench: ContentsBench) {
-    this.#bench = bench;
+  constructor(fixture: ContentsFixture) {
+    this.#fixture = fixture;
   }
 
   async run(operation: Operation, seed: number): Promise<void> {
@@ -80,7 +80,8 @@ class World {
     if (kind === "abandon") await this.#abandon(someBytes(length, seed));
     if (kind === "compose") await this.#compose(pick);
     // Not awaited, so that the next operations run concurrently.
-    if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
+    if (kind === "sweep")
+      this.#sweeps = Promise.all([this.#sweeps, this.#fixture.contents.sweep()]);
     const model = this.#models[pick % this.#models.length];
     if (model !== undefined) await this.#useModel(kind, model, pick);
     if (model !== undefined && kind === "replace")
@@ -97,13 +98,13 @@ class World {
       this.#close(open);
     }
     for (const model of this.#models) {
-      assert.ok((await this.#bench.read(model.content)).equals(model.bytes));
+      assert.ok((await this.#fixture.read(model.content)).equals(model.bytes));
     }
     for (const model of [...this.#models]) {
       while (model.references > 0) await this.#drop(model);
     }
-    await this.#bench.sweepAll();
-    await this.#bench.assertNothingLeft();
+    await this.#fixture.sweepAll();
+    await this.#fixture.assertNothingLeft();
   }
 
   async #useModel(kind: Operation["kind"], model: Model, pick: number): Promise<void> {
@@ -112,15 +113,15 @@ class World {
     if (kind === "slice") await this.#slice(model, from);
     if (kind === "recompose") await this.#recompose(model, pick);
     if (kind === "share") {
-      await this.#bench.share(model.content);
+      await this.#fixture.share(model.content);
       model.references++;
     }
     if (kind === "read") {
-      const read = await this.#bench.read(model.content, from);
+      const read = await this.#fixture.read(model.content, from);
       assert.ok(read.equals(model.bytes.subarray(from)));
     }
     if (kind === "open") {
-      const reading = await this.#bench.open(model.content, from);
+      const reading = await this.#fixture.open(model.content, from);
       this.#open.push({ reading, rest: model.bytes.subarray(from) });
     }
   }
@@ -131,12 +132,12 @@ class World {
   }
 
   async #put(bytes: Bytes): Promise<void> {
-    const content = await this.#bench.put(bytes);
+    const content = await this.#fixture.put(bytes);
     this.#models.push({ content, bytes, isNested: false, references: 1 });
   }
 
   async #abandon(bytes: Bytes): Promise<void> {
-    (await this.#bench.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
+    (await this.#fixture.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
   }
 
   /** Composes ranges of leaves and of lists of leaves, which it takes over or shares. */
@@ -151,15 +152,15 @@ class World {
       const length = Math.floor((part.bytes.length - from) / 2);
       parts.push(partOf(part.content, from, length));
       bytes.push(part.bytes.subarray(from, from + length));
-      if (pick % 2 === 0) await this.#bench.share(part.content);
+      if (pick % 2 === 0) await this.#fixture.share(part.content);
       else this.#forget(part);
     }
-    const content = await this.#bench.compose(parts);
+    const content = await this.#fixture.compose(parts);
     this.#models.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
   }
 
   async #slice({ content, bytes }: Model, from: number): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const length = Math.ceil((bytes.length - from) / 2);
     const slice = await store.transact((tx) => contents.slice(tx, content, from, length));
     assert.ok(slice !== null);
@@ -169,7 +170,7 @@ class World {
 
   /** Replaces a list by some of its parts, each of them once or twice. */
   async #recompose(model: Model, pick: number): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     if (model.content.kind !== "list") return;
     const { content, bytes } = await store.transact((tx) => {
       const parts: Part[] = [];
@@ -194,7 +195,7 @@ class World {
   }
 
   async #replace(model: Model, bytes: Bytes): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const taken = await contents.take(inParts(bytes, 20_000), NO_DIGESTS);
     const content = await store.transact((tx) => contents.replace(tx, model.content, taken));
     taken.release();
@@ -203,7 +204,7 @@ class World {
   }
 
   async #drop(model: Model): Promise<void> {
-    await this.#bench.drop(model.content);
+    await this.#fixture.drop(model.content);
     this.#forget(model);
   }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { drainBorrowed } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 import { key, SPACE } from "../base/keys.ts";
-import { ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
+import { ContentsFixture, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
@@ -11,28 +11,28 @@ import type { Extents } from "./extents.ts";
 
 /** What contents promise while reads, writes and the sweeper run concurrently. */
 export function contentsRacesContract(engine: string, open: OpenContents): void {
-  const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
+  const promise = (name: string, check: (fixture: ContentsFixture) => Promise<void>) =>
     test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
 
-  promise("a leaf dropped during a slow read is read to its end, then freed", async (bench) => {
+  promise("a leaf dropped during a slow read is read to its end, then freed", async (fixture) => {
     const bytes = someBytes(900_000, 1);
-    const leaf = await bench.put(bytes);
-    const reading = await bench.open(leaf);
+    const leaf = await fixture.put(bytes);
+    const reading = await fixture.open(leaf);
     await readSlowly(reading, bytes, async () => {
-      await bench.drop(leaf);
-      await bench.sweepAll();
-      assert.ok(bench.bytesOnDisk() >= bytes.length, "its space is not freed yet");
+      await fixture.drop(leaf);
+      await fixture.sweepAll();
+      assert.ok(fixture.bytesOnDisk() >= bytes.length, "its space is not freed yet");
     });
     reading.close();
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
+    await fixture.sweepAll();
+    await fixture.assertNothingLeft();
   });
 
-  promise("a reading of inline bytes does not change after the open", async (bench) => {
-    const leaf = await bench.put(someBytes(3_000, 1));
-    const reading = await bench.open(leaf);
-    await bench.drop(leaf);
-    for (let at = 2; at < 20; at++) await bench.read(await bench.put(someBytes(3_000, at)));
+  promise("a reading of inline bytes does not change after the open", async (fixture) => {
+    const leaf = await fixture.put(someBytes(3_000, 1));
+    const reading = await fixture.open(leaf);
+    await fixture.drop(leaf);
+    for (let at = 2; at < 20; at++) await fixture.read(await fixture.put(someBytes(3_000, at)));
     assert.deepEqual(reading.whole, someBytes(3_000, 1));
     reading.close();
   });
@@ -41,75 +41,75 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
   for (const parts of [64, 65, 300]) {
     promise(
       `a list of ${parts} dropped during a slow read is read to its end, then freed`,
-      async (bench) => {
-        const { list, bytes, neighbours } = await largeList(bench, parts);
-        const reading = await bench.open(list);
-        const other = await bench.open(list);
+      async (fixture) => {
+        const { list, bytes, neighbours } = await largeList(fixture, parts);
+        const reading = await fixture.open(list);
+        const other = await fixture.open(list);
         await readSlowly(reading, bytes, async () => {
-          await bench.drop(list);
-          await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
-          await bench.sweepAll();
+          await fixture.drop(list);
+          await Promise.all(neighbours.map((neighbour) => fixture.drop(neighbour)));
+          await fixture.sweepAll();
         });
         reading.close();
         reading.close();
-        await bench.sweepAll();
+        await fixture.sweepAll();
         assert.deepEqual(await gather(other), bytes);
         other.close();
-        await bench.sweepAll();
-        await bench.assertNothingLeft();
+        await fixture.sweepAll();
+        await fixture.assertNothingLeft();
       },
     );
   }
 
   promise(
     "contents that are being read do not keep the sweeper from other garbage",
-    async (bench) => {
+    async (fixture) => {
       const newList = async (seed: number) =>
-        bench.compose([partOf(await bench.put(someBytes(10, seed)))]);
+        fixture.compose([partOf(await fixture.put(someBytes(10, seed)))]);
       const lists = await Promise.all(Array.from({ length: 140 }, (_, at) => newList(at)));
       lists.sort((a, b) => Number(a.id - b.id));
-      const readings = await Promise.all(lists.slice(0, 130).map((list) => bench.open(list)));
-      await Promise.all(lists.map((list) => bench.drop(list)));
-      await bench.sweepAll();
+      const readings = await Promise.all(lists.slice(0, 130).map((list) => fixture.open(list)));
+      await Promise.all(lists.map((list) => fixture.drop(list)));
+      await fixture.sweepAll();
       for (const list of lists.slice(130))
-        await assert.rejects(bench.read(list), { kind: "damaged" });
+        await assert.rejects(fixture.read(list), { kind: "damaged" });
       for (const reading of readings) reading.close();
-      await bench.sweepAll();
-      await bench.assertNothingLeft();
+      await fixture.sweepAll();
+      await fixture.assertNothingLeft();
     },
   );
 
-  promise("a leaf that moves during a slow read is read to its end", async (bench) => {
+  promise("a leaf that moves during a slow read is read to its end", async (fixture) => {
     const bytes = someBytes(100_000, 1);
-    const { leaf, neighbours } = await mostlyDeadExtent(bench, bytes);
-    const reading = await bench.open(leaf);
+    const { leaf, neighbours } = await mostlyDeadExtent(fixture, bytes);
+    const reading = await fixture.open(leaf);
     await readSlowly(reading, bytes, async () => {
-      for (const neighbour of neighbours) await bench.drop(neighbour);
-      await bench.sweepAll();
+      for (const neighbour of neighbours) await fixture.drop(neighbour);
+      await fixture.sweepAll();
     });
     reading.close();
-    await bench.sweepAll();
-    assert.deepEqual(await bench.read(leaf), bytes);
-    assert.ok(bench.bytesOnDisk() < 2 * bytes.length, "the dead bytes around it are freed");
+    await fixture.sweepAll();
+    assert.deepEqual(await fixture.read(leaf), bytes);
+    assert.ok(fixture.bytesOnDisk() < 2 * bytes.length, "the dead bytes around it are freed");
   });
 
   promise(
     "a list whose parts move between two steps of a read is read to its end",
-    async (bench) => {
-      const { list, bytes, neighbours } = await largeList(bench, 300);
-      const reading = await bench.open(list);
+    async (fixture) => {
+      const { list, bytes, neighbours } = await largeList(fixture, 300);
+      const reading = await fixture.open(list);
       await readSlowly(reading, bytes, async () => {
-        await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
-        await bench.sweepAll();
+        await Promise.all(neighbours.map((neighbour) => fixture.drop(neighbour)));
+        await fixture.sweepAll();
       });
       reading.close();
-      assert.deepEqual(await bench.read(list), bytes);
+      assert.deepEqual(await fixture.read(list), bytes);
     },
   );
 
   test(`contents on ${engine}: a leaf dropped while it moves is freed with its copy`, async (t) => {
     let onCopied = async () => {};
-    const bench = await open(t, (extents) => {
+    const fixture = await open(t, (extents) => {
       const write: Extents["write"] = async (body) => {
         const written = await extents.write(body);
         await onCopied();
@@ -117,109 +117,118 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
       };
       return withWrite(extents, write);
     });
-    const { leaf, neighbours } = await mostlyDeadExtent(bench, someBytes(100_000, 1));
-    await bench.sweepAll();
-    for (const neighbour of neighbours) await bench.drop(neighbour);
-    const elsewhere = new ContentsBench(bench.store, bench.extents);
+    const { leaf, neighbours } = await mostlyDeadExtent(fixture, someBytes(100_000, 1));
+    await fixture.sweepAll();
+    for (const neighbour of neighbours) await fixture.drop(neighbour);
+    const elsewhere = new ContentsFixture(fixture.store, fixture.extents);
     let copies = 0;
     onCopied = async () => {
       copies++;
-      await bench.drop(leaf);
+      await fixture.drop(leaf);
       await elsewhere.sweepAll();
     };
-    await bench.sweepAll();
+    await fixture.sweepAll();
     assert.equal(copies, 1, "the sweeper has copied the leaf");
-    await bench.assertNothingLeft();
+    await fixture.assertNothingLeft();
   });
 
-  promise("taken bytes survive every sweep before they are kept", async (bench) => {
+  promise("taken bytes survive every sweep before they are kept", async (fixture) => {
     const bytes = someBytes(100_000, 1);
-    const taken = await bench.contents.take(inParts(bytes, 9_999), NO_DIGESTS);
-    await bench.sweepAll();
-    const leaf = await bench.store.transact((tx) => bench.contents.keep(tx, taken));
-    await bench.sweepAll();
+    const taken = await fixture.contents.take(inParts(bytes, 9_999), NO_DIGESTS);
+    await fixture.sweepAll();
+    const leaf = await fixture.store.transact((tx) => fixture.contents.keep(tx, taken));
+    await fixture.sweepAll();
     taken.release();
-    await bench.sweepAll();
-    assert.deepEqual(await bench.read(leaf), bytes);
+    await fixture.sweepAll();
+    assert.deepEqual(await fixture.read(leaf), bytes);
   });
 
-  promise("taken bytes that were never kept are freed after their release", async (bench) => {
-    const taken = await bench.contents.take(inParts(someBytes(900_000, 1), 9_999), NO_DIGESTS);
+  promise("taken bytes that were never kept are freed after their release", async (fixture) => {
+    const taken = await fixture.contents.take(inParts(someBytes(900_000, 1), 9_999), NO_DIGESTS);
     taken.release();
     taken.release();
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
+    await fixture.sweepAll();
+    await fixture.assertNothingLeft();
   });
 
-  promise("bytes whose transaction was refused are freed", async (bench) => {
-    const taken = await bench.contents.take(inParts(someBytes(100_000, 1), 9_999), NO_DIGESTS);
-    const refused = bench.store.transact((tx) => {
-      bench.contents.keep(tx, taken);
+  promise("bytes whose transaction was refused are freed", async (fixture) => {
+    const taken = await fixture.contents.take(inParts(someBytes(100_000, 1), 9_999), NO_DIGESTS);
+    const refused = fixture.store.transact((tx) => {
+      fixture.contents.keep(tx, taken);
       throw new Error("refused");
     });
     await assert.rejects(refused, /refused/);
     taken.release();
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
+    await fixture.sweepAll();
+    await fixture.assertNothingLeft();
   });
 
-  promise("the bytes of an upload that broke off are freed", async (bench) => {
+  promise("the bytes of an upload that broke off are freed", async (fixture) => {
     for (const length of [100_000, 2_000_000, 8_000_000]) {
-      const md5 = bench.contents.take(brokenOff(someBytes(length, 1)), { md5: true, crc64: true });
+      const md5 = fixture.contents.take(brokenOff(someBytes(length, 1)), {
+        md5: true,
+        crc64: true,
+      });
       await assert.rejects(md5, /hung up/);
     }
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
+    await fixture.sweepAll();
+    await fixture.assertNothingLeft();
   });
 
-  promise("the sweeper does not disturb an upload in progress", async (bench) => {
+  promise("the sweeper does not disturb an upload in progress", async (fixture) => {
     const bytes = someBytes(2_000_000, 1);
     const slow: Body = {
       length: bytes.length,
       async drain(take) {
         for (let at = 0; at < bytes.length; at += 200_000) {
           await take(bytes.subarray(at, at + 200_000));
-          const other = await bench.put(someBytes(60_000, at));
-          await bench.drop(other);
-          await bench.sweepAll();
+          const other = await fixture.put(someBytes(60_000, at));
+          await fixture.drop(other);
+          await fixture.sweepAll();
         }
       },
     };
-    const taken = await bench.contents.take(slow, NO_DIGESTS);
-    const leaf = await bench.store.transact((tx) => bench.contents.keep(tx, taken));
+    const taken = await fixture.contents.take(slow, NO_DIGESTS);
+    const leaf = await fixture.store.transact((tx) => fixture.contents.keep(tx, taken));
     taken.release();
-    assert.deepEqual(await bench.read(leaf), bytes);
-    await bench.sweepAll();
-    assert.deepEqual(await bench.read(leaf), bytes);
+    assert.deepEqual(await fixture.read(leaf), bytes);
+    await fixture.sweepAll();
+    assert.deepEqual(await fixture.read(leaf), bytes);
   });
 
-  promise("a content whose record is lost does not keep the sweeper from others", async (bench) => {
-    const lost = await bench.put(someBytes(100_000, 1));
-    const others = [await bench.put(someBytes(700_000, 2)), await bench.put(someBytes(700_000, 3))];
-    await bench.store.transact((tx) => tx.delete(key(SPACE.content, lost.id)));
-    for (const each of [lost, ...others]) await bench.drop(each);
-    for (let round = 0; round < 3; round++) {
-      await assert.rejects(bench.contents.sweep(), { kind: "damaged" });
-    }
-    assert.ok(bench.bytesOnDisk() < 700_000, "the space of the others is freed");
-  });
+  promise(
+    "a content whose record is lost does not keep the sweeper from others",
+    async (fixture) => {
+      const lost = await fixture.put(someBytes(100_000, 1));
+      const others = [
+        await fixture.put(someBytes(700_000, 2)),
+        await fixture.put(someBytes(700_000, 3)),
+      ];
+      await fixture.store.transact((tx) => tx.delete(key(SPACE.content, lost.id)));
+      for (const each of [lost, ...others]) await fixture.drop(each);
+      for (let round = 0; round < 3; round++) {
+        await assert.rejects(fixture.contents.sweep(), { kind: "damaged" });
+      }
+      assert.ok(fixture.bytesOnDisk() < 700_000, "the space of the others is freed");
+    },
+  );
 
-  promise("disk use shrinks with the stored data", async (bench) => {
+  promise("disk use shrinks with the stored data", async (fixture) => {
     const left: [Content, Bytes][] = [];
     const dropped: Content[] = [];
     for (let at = 0; at < 60; at++) {
       const bytes = someBytes(40_000, at);
-      const leaf = await bench.put(bytes);
+      const leaf = await fixture.put(bytes);
       if (at % 10 === 0) left.push([leaf, bytes]);
       else dropped.push(leaf);
     }
-    for (const leaf of dropped) await bench.drop(leaf);
-    await bench.sweepAll();
-    assert.ok(bench.bytesOnDisk() <= 2 * left.length * 45_056, `${bench.bytesOnDisk()} bytes`);
-    for (const [leaf, bytes] of left) assert.deepEqual(await bench.read(leaf), bytes);
-    for (const [leaf] of left) await bench.drop(leaf);
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
+    for (const leaf of dropped) await fixture.drop(leaf);
+    await fixture.sweepAll();
+    assert.ok(fixture.bytesOnDisk() <= 2 * left.length * 45_056, `${fixture.bytesOnDisk()} bytes`);
+    for (const [leaf, bytes] of left) assert.deepEqual(await fixture.read(leaf), bytes);
+    for (const [leaf] of left) await fixture.drop(leaf);
+    await fixture.sweepAll();
+    await fixture.assertNothingLeft();
   });
 }
 
@@ -239,29 +248,29 @@ async function readSlowly(
 
 /** A leaf, and neighbours in the same extent. Once these are dropped, the extent is mostly dead. */
 async function mostlyDeadExtent(
-  bench: ContentsBench,
+  fixture: ContentsFixture,
   bytes: Bytes,
 ): Promise<{ leaf: Content; neighbours: Content[] }> {
-  const neighbours = [await bench.put(someBytes(100_000, 11))];
-  const leaf = await bench.put(bytes);
+  const neighbours = [await fixture.put(someBytes(100_000, 11))];
+  const leaf = await fixture.put(bytes);
   for (let seed = 12; seed < 15; seed++) {
-    neighbours.push(await bench.put(someBytes(100_000, seed)));
+    neighbours.push(await fixture.put(someBytes(100_000, seed)));
   }
-  assert.equal(bench.extents.list().length, 1);
+  assert.equal(fixture.extents.list().length, 1);
   return { leaf, neighbours };
 }
 
 /** A list of many parts, and larger leaves that lie between them in the extents. */
 async function largeList(
-  bench: ContentsBench,
+  fixture: ContentsFixture,
   count: number,
 ): Promise<{ list: Content; bytes: Bytes; neighbours: Content[] }> {
   const all = Array.from({ length: count }, (_, at) => someBytes(at % 3 === 0 ? 17_000 : 700, at));
   const [leaves, neighbours] = await Promise.all([
-    Promise.all(all.map((bytes) => bench.put(bytes))),
-    Promise.all(all.slice(0, count / 3).map((_, at) => bench.put(someBytes(60_000, at)))),
+    Promise.all(all.map((bytes) => fixture.put(bytes))),
+    Promise.all(all.slice(0, count / 3).map((_, at) => fixture.put(someBytes(60_000, at)))),
   ]);
-  const list = await bench.compose(leaves.map((leaf) => partOf(leaf)));
+  const list = await fixture.compose(leaves.map((leaf) => partOf(leaf)));
   return { list, bytes: Buffer.concat(all), neighbours };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
-import { type ContentsBench, NO_DIGESTS } from "../content/contents.fixture.ts";
+import { type ContentsFixture, NO_DIGESTS } from "../content/contents.fixture.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
@@ -80,20 +80,21 @@ function resized(bytes: Uint8Array, length: number): Bytes {
 const LENGTH_MAX = 500_000;
 
 class World {
-  readonly #bench: ContentsBench;
+  readonly #fixture: ContentsFixture;
   readonly #maps: Model[] = [];
   readonly #snapshots: Model[] = [];
   readonly #open: { reading: Reading; bytes: Bytes }[] = [];
   #sweeps: Promise<unknown> = Promise.resolve();
 
-  constructor(bench: ContentsBench) {
-    this.#bench = bench;
+  constructor(fixture: ContentsFixture) {
+    this.#fixture = fixture;
   }
 
   async run(operation: Operation, seed: number): Promise<void> {
     const { kind, pick } = operation;
     // Not awaited, so that the next operations run concurrently.
-    if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
+    if (kind === "sweep")
+      this.#sweeps = Promise.all([this.#sweeps, this.#fixture.contents.sweep()]);
     if (this.#maps.length === 0 || (kind === "create" && this.#maps.length < 3)) {
       await this.#create(operation.at);
     }
@@ -105,22 +106,23 @@ class World {
   /** Drops everything, and checks that no record and no byte is left. */
   async finish(): Promise<void> {
     await this.#sweeps;
-    await this.#bench.sweepAll();
+    await this.#fixture.sweepAll();
     for (const model of [...this.#maps, ...this.#snapshots]) await this.#check(model);
     while (this.#open.length > 0) await this.#close(0);
-    for (const { content } of [...this.#maps, ...this.#snapshots]) await this.#bench.drop(content);
-    await this.#bench.sweepAll();
-    await this.#bench.assertNothingLeft();
+    for (const { content } of [...this.#maps, ...this.#snapshots])
+      await this.#fixture.drop(content);
+    await this.#fixture.sweepAll();
+    await this.#fixture.assertNothingLeft();
   }
 
   async #create(length: number): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const content = await store.transact((tx) => contents.maps.create(tx, length));
     this.#maps.push(new Model(content, Buffer.alloc(length), new Uint8Array(LENGTH_MAX)));
   }
 
   async #change(map: Model, { kind, pick, at, length }: Operation, seed: number): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     if (kind === "write") await this.#write(map, at, someBytes(length, seed));
     if (kind === "row") await this.#writeRow(map, at, pick % 40, length, seed);
     if (kind === "large") await this.#write(map, at, someBytes(20_000 + length * 100, seed));
@@ -149,7 +151,7 @@ class World {
   }
 
   async #write(map: Model, at: number, bytes: Bytes): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const taken = await contents.take(wholeBody(bytes), NO_DIGESTS);
     map.content = await store.transact((tx) => contents.maps.write(tx, map.content, at, taken));
     taken.release();
@@ -161,7 +163,7 @@ class World {
 
   /** Replaces a map by one with a body as long as the map, with a shorter body, or with none. */
   async #replace(map: Model, length: number, choice: number, bytes: Bytes): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const body = choice === 0 ? Buffer.alloc(0) : bytes;
     const taken = choice === 0 ? null : await contents.take(wholeBody(body), NO_DIGESTS);
     const long = choice === 1 ? length : body.length;
@@ -176,7 +178,7 @@ class World {
 
   /** Places bytes of another map, of a snapshot or of the same map. */
   async #place(map: Model, at: number, pick: number, lengthMax: number): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     const sources = [...this.#maps, ...this.#snapshots];
     const { content, bytes, marks } = sources[pick % sources.length] as Model;
     const from = pick % (bytes.length + 1);
@@ -196,7 +198,7 @@ class World {
   }
 
   async #snapshot(map: Model): Promise<void> {
-    await this.#bench.share(map.content);
+    await this.#fixture.share(map.content);
     const snapshot = new Model(map.content, Buffer.from(map.bytes), map.marks.slice());
     this.#snapshots.push(snapshot);
     map.since.set(snapshot, new Uint8Array(LENGTH_MAX));
@@ -208,11 +210,11 @@ class World {
     const [dropped] = all.splice(pick % (all.length + 1), 1);
     if (dropped === undefined) return;
     for (const map of this.#maps) map.since.delete(dropped);
-    await this.#bench.drop(dropped.content);
+    await this.#fixture.drop(dropped.content);
   }
 
   async #read(map: Model, { kind, pick, at, length }: Operation): Promise<void> {
-    const { store, contents } = this.#bench;
+    const { store, contents } = this.#fixture;
     if (kind === "read") await this.#check(map);
     if (kind === "ranges") {
       const found = await pages((view, from) =>
@@ -237,7 +239,7 @@ class World {
 
   async #openPart(map: Model, from: number, lengthMax: number): Promise<void> {
     const length = Math.min(lengthMax, map.bytes.length - from);
-    const reading = await this.#bench.open(map.content, from, length);
+    const reading = await this.#fixture.open(map.content, from, length);
     assert.ok(reading.isStable);
     this.#open.push({ reading, bytes: Buffer.from(map.bytes.subarray(from, from + length)) });
   }
@@ -251,14 +253,14 @@ class World {
   }
 
   async #check(model: Model): Promise<void> {
-    const found = await this.#bench.read(model.content);
+    const found = await this.#fixture.read(model.content);
     assert.ok(found.equals(model.bytes));
   }
 }
 
 /** All pages of a list of ranges, with neighbours merged across pages. */
 function pages(page: (view: View, from: number) => Ranges) {
-  return async (store: ContentsBench["store"]): Promise<Range[]> => {
+  return async (store: ContentsFixture["store"]): Promise<Range[]> => {
     const all: Range[] = [];
     for (let from: number | null = 0; from !== null; ) {
       const start: number = from;

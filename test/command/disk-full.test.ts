@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
 import { CREDENTIAL } from "../sdk/server.ts";
-import { noSmbclient, smbclient } from "../smb/smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
 import { makeObjects, useOnFullDisk } from "./full-disk-objects.ts";
 import { LazuliProcess } from "./process.ts";
 import { type FileSystem, SmallDisk } from "./small-disk.ts";
@@ -97,7 +97,7 @@ test("operations that free space or hardly grow work on a full disk, in every se
   assert.deepEqual([health.status, await health.text()], [200, "full: reads and deletes only\n"]);
   assert.equal((await fetch(new URL("/healthz?for=writes", url))).status, 503);
   await useOnFullDisk(second);
-  if (noSmbclient === false) {
+  if (skipWithoutSmbclient === false) {
     const port = await second.printed(/^SMB service .*:(\d+)\n/m);
     const deleted = await smbclient(Number(port), "//127.0.0.1/share", "-c", "del by-smb");
     assert.equal(deleted.code, 0, deleted.text);

@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { startOn } from "./stored-data.ts";
 
 const COMPILER = "gcc";
 const SOURCE = fileURLToPath(new URL("../../../test/command/fail-once.c", import.meta.url));
 
 /** Returns why calls of a process cannot be made to fail here; null if they can. */
-export function withoutFailures(): string | null {
+export function skipWithoutFailures(): string | null {
   if (process.platform !== "linux") return "calls are made to fail with LD_PRELOAD, on Linux";
-  return withoutDebianProgram(COMPILER, "gcc");
+  return skipWithoutDebianProgram(COMPILER, "gcc");
 }
 
 /** Compiles `fail-once.c` into this folder. */

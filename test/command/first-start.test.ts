@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { compileFailures, startAfterFailure, withoutFailures } from "./fail-once.ts";
+import { compileFailures, skipWithoutFailures, startAfterFailure } from "./fail-once.ts";
 
 const EIO = 5;
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
 after(() => rmSync(scratch, { recursive: true }));
 
 test("a first start that fails while it creates the database does not block the next", {
-  skip: withoutFailures() ?? false,
+  skip: skipWithoutFailures() ?? false,
 }, async () => {
   const library = compileFailures(scratch);
   let failures = 0;

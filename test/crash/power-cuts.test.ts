@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { cutPower } from "./power-cuts.ts";
-import { withoutPowerDisk } from "./power-disk.ts";
+import { skipWithoutPowerDisk } from "./power-disk.ts";
 
 const CUTS = 3;
-const skip = withoutPowerDisk() ?? false;
+const skip = skipWithoutPowerDisk() ?? false;
 
 test(`${CUTS} power cuts lose no acknowledged write`, { skip }, async (t) => {
   const seed = randomInt(2 ** 40);

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { withoutDebianPackage, withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianPackage, skipWithoutDebianProgram } from "../programs/debian-program.ts";
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL("../../../test/crash/power-disk.c", import.meta.url));
@@ -17,18 +17,18 @@ const IMAGE_BYTES = 8 * 1024 ** 3;
 const INODES = 4_096;
 
 /** Why no such disk is possible here; null if it is. */
-export function withoutPowerDisk(): string | null {
+export function skipWithoutPowerDisk(): string | null {
   const isPossible = process.platform === "linux" && process.getuid?.() === 0;
   if (!isPossible) return "a disk whose power can be cut needs Linux, and root to mount it";
   for (const device of ["/dev/fuse", "/dev/loop-control"]) {
     if (!existsSync(device)) return `a disk whose power can be cut needs ${device}`;
   }
   return (
-    withoutDebianProgram("gcc", "gcc") ??
-    withoutDebianProgram("pkg-config", "pkg-config") ??
-    withoutDebianProgram("fusermount3", "fuse3") ??
-    withoutDebianProgram("mkfs.ext4", "e2fsprogs") ??
-    withoutDebianPackage("libfuse3", "libfuse3-dev", "pkg-config --exists fuse3")
+    skipWithoutDebianProgram("gcc", "gcc") ??
+    skipWithoutDebianProgram("pkg-config", "pkg-config") ??
+    skipWithoutDebianProgram("fusermount3", "fuse3") ??
+    skipWithoutDebianProgram("mkfs.ext4", "e2fsprogs") ??
+    skipWithoutDebianPackage("libfuse3", "libfuse3-dev", "pkg-config --exists fuse3")
   );
 }
 

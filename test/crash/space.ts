@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ManualClock } from "../../src/base/clock.ts";
 import { key, keyAfter, SPACE, type Space } from "../../src/base/keys.ts";
-import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../src/base/limits.ts";
+import { UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../src/base/limits.ts";
 import { openData } from "../../src/main/open-data.ts";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
@@ -33,7 +33,7 @@ export interface SpaceUsed {
  * until there is nothing left to do, and returns the space in use.
  */
 export async function sweepFolder(location: string): Promise<SpaceUsed> {
-  const clock = new ManualClock(Date.now() + 2 * UNCOMMITTED_BLOCKS_KEPT_MS);
+  const clock = new ManualClock(Date.now() + 2 * UNCOMMITTED_BLOCKS_RETENTION_MS);
   const failStop = (error: unknown) => {
     throw error;
   };

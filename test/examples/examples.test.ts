@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { LazuliProcess } from "../command/process.ts";
-import { noImpacket } from "../programs/impacket.ts";
+import { skipWithoutImpacket } from "../programs/impacket.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
 /** Far more than it needs on a busy machine: it ends one that hangs. */
@@ -72,7 +72,7 @@ test("the sample program meets each conflict with the documented refusal", async
 });
 
 test("what is open over SMB is refused to REST with the documented codes", {
-  skip: noImpacket,
+  skip: skipWithoutImpacket,
 }, async () => {
   assert.deepEqual(await run("file-locks"), [
     "File, pessimistic: opened over SMB for one alone",

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { after, suite, test } from "node:test";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { type Block, readBlocks } from "./blocks.ts";
 import { Reader } from "./reader.ts";
 
@@ -34,7 +34,7 @@ function reasonToSkip({ language, text, action }: Block): string | null {
     return "az is not installed: install Debian's azure-cli to run this";
   }
   for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
-    const reason = uses(program) ? withoutDebianProgram(program, debianPackage) : null;
+    const reason = uses(program) ? skipWithoutDebianProgram(program, debianPackage) : null;
     if (reason !== null) return reason;
   }
   return null;

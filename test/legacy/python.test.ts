@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { noLegacyPython, noLegacyTables } from "../programs/legacy-python.ts";
+import { skipWithoutLegacyPython, skipWithoutLegacyTables } from "../programs/legacy-python.ts";
 import { PYTHON } from "../programs/python.ts";
 import { startFileServer } from "../sdk/file-server.ts";
 import { startQueueServer } from "../sdk/queue-server.ts";
@@ -153,7 +153,7 @@ const SERVICES = {
 for (const [kind, { script, server }] of Object.entries(SERVICES)) {
   for (const sdk of SDKS) {
     const name = `the Python SDK of ${sdk.replaceAll("_", "-")} works with the ${kind} service`;
-    test(name, { skip: noLegacyPython }, () => run(server, kind, sdk, script));
+    test(name, { skip: skipWithoutLegacyPython }, () => run(server, kind, sdk, script));
   }
 }
 
@@ -162,7 +162,7 @@ const tables = await forThisFile(startTableServer());
 test(
   "the Python SDK of 2015-04-05 works with the table service",
   {
-    skip: noLegacyPython,
+    skip: skipWithoutLegacyPython,
   },
   () => run(tables, "table", "2015_04_05", TABLE),
 );
@@ -170,7 +170,7 @@ test(
 test(
   "the Python SDK of Cosmos DB works with the table service",
   {
-    skip: noLegacyTables,
+    skip: skipWithoutLegacyTables,
   },
   () => run(tables, "table", "cosmosdb", TABLE),
 );

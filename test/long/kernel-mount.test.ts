@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb } from "../smb/server.ts";
-import { LinuxImage, withoutLinux } from "./linux-image.ts";
+import { LinuxImage, skipWithoutLinux } from "./linux-image.ts";
 
 /** Dialect, and further options of the mount. */
 const MOUNTS = ["3.1.1,seal", "3.1.1", "3.0,seal", "3.0,sign", "2.1,sign", "2.1"];
@@ -18,7 +18,7 @@ const HOST = "10.0.2.2";
 const MACHINE_MS_MAX = 5 * 60_000;
 
 test("Linux mounts a share and works in it, encrypted, signed and plain", {
-  skip: withoutLinux() ?? false,
+  skip: skipWithoutLinux() ?? false,
 }, async (t) => {
   const image = LinuxImage.fetch();
   t.after(() => image.remove());

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { withoutDebianPackage, withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianPackage, skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { type ArchiveFile, cpioArchive } from "./cpio-archive.ts";
 
 /** What depends on the newest kernel that is made for virtual machines. */
@@ -16,13 +16,13 @@ const MODULES = [
 ];
 
 /** Why no Linux can be started here; null if one can. */
-export function withoutLinux(): string | null {
+export function skipWithoutLinux(): string | null {
   if (process.platform !== "linux" || process.arch !== "x64") return "needs Linux on x64";
   return (
-    withoutDebianProgram("qemu-system-x86_64", "qemu-system-x86") ??
-    withoutDebianPackage("a static busybox", "busybox-static", "dpkg -s busybox-static") ??
-    withoutDebianProgram("depmod", "kmod") ??
-    withoutDebianProgram("apt-cache", "apt")
+    skipWithoutDebianProgram("qemu-system-x86_64", "qemu-system-x86") ??
+    skipWithoutDebianPackage("a static busybox", "busybox-static", "dpkg -s busybox-static") ??
+    skipWithoutDebianProgram("depmod", "kmod") ??
+    skipWithoutDebianProgram("apt-cache", "apt")
   );
 }
 

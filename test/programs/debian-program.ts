@@ -6,12 +6,12 @@ const INSTALL_MS_MAX = 5 * 60_000;
  * Installs a program from Debian's packages if needed. Returns null if it is available, otherwise
  * the reason to skip the tests that need it.
  */
-export function withoutDebianProgram(program: string, debianPackage: string): string | null {
-  return withoutDebianPackage(program, debianPackage, `command -v ${program}`);
+export function skipWithoutDebianProgram(program: string, debianPackage: string): string | null {
+  return skipWithoutDebianPackage(program, debianPackage, `command -v ${program}`);
 }
 
 /** Installs a package that is not a program; `probe` is a shell command that fails without it. */
-export function withoutDebianPackage(
+export function skipWithoutDebianPackage(
   what: string,
   debianPackage: string,
   probe: string,

@@ -1,6 +1,7 @@
-import { withoutDebianPackage } from "./debian-program.ts";
+import { skipWithoutDebianPackage } from "./debian-program.ts";
 import { PYTHON } from "./python.ts";
 
 /** Why tests with impacket cannot run here; false if they can. */
-export const noImpacket =
-  withoutDebianPackage("impacket", "python3-impacket", `${PYTHON} -c 'import impacket'`) ?? false;
+export const skipWithoutImpacket =
+  skipWithoutDebianPackage("impacket", "python3-impacket", `${PYTHON} -c 'import impacket'`) ??
+  false;

@@ -1,9 +1,9 @@
-import { withoutDebianPackage } from "./debian-program.ts";
+import { skipWithoutDebianPackage } from "./debian-program.ts";
 import { PYTHON } from "./python.ts";
 
 /** Why tests with the Python SDKs of 2015 to 2018 cannot run here; false if they can. */
-export const noLegacyPython =
-  withoutDebianPackage(
+export const skipWithoutLegacyPython =
+  skipWithoutDebianPackage(
     "azure.multiapi.storage",
     "python3-azure-multiapi-storage",
     `${PYTHON} -c 'import azure.multiapi.storage'`,
@@ -13,8 +13,8 @@ export const noLegacyPython =
  * Why tests with the Table SDK of that time, a separate package, cannot run here; false if they
  * can.
  */
-export const noLegacyTables =
-  withoutDebianPackage(
+export const skipWithoutLegacyTables =
+  skipWithoutDebianPackage(
     "azure.cosmosdb.table",
     "python3-azure-cosmosdb-table",
     `${PYTHON} -c 'import azure.cosmosdb.table'`,

@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { AccountSASPermissions, generateAccountSASQueryParameters } from "@azure/storage-blob";
 import { CREDENTIAL, startServer } from "../sdk/server.ts";
-import { withoutDebianProgram } from "./debian-program.ts";
+import { skipWithoutDebianProgram } from "./debian-program.ts";
 
 /** Only ends a run that hangs: far more than it needs on a busy machine. */
 const RCLONE_MS_MAX = 10 * 60_000;
-const skip = withoutDebianProgram("rclone", "rclone") ?? false;
+const skip = skipWithoutDebianProgram("rclone", "rclone") ?? false;
 
 test("rclone uploads a folder, verifies it and removes it", { skip }, async (t) => {
   const server = await startServer();

@@ -96,9 +96,9 @@ test("an invalid ACL is refused, and the old one stays", async () => {
     headers: { "x-ms-blob-public-access": "everything" },
   });
   assert.deepEqual([level.status, level.code], [400, "InvalidHeaderValue"]);
-  const kept = await container.getAccessPolicy();
+  const unchanged = await container.getAccessPolicy();
   assert.deepEqual(
-    kept.signedIdentifiers.map(({ id }) => id),
+    unchanged.signedIdentifiers.map(({ id }) => id),
     ["kept"],
   );
 });

@@ -175,8 +175,8 @@ test("handles that do not share block a copy, at both ends", async () => {
   await handles.close(held);
   await fileAt("copy-held").create(1);
   const target = await handles.open("copy-held", { access: READ, share: READ });
-  const kept = await copyTo("copy-held", source.url);
-  assert.deepEqual([kept.status, kept.code], [409, "SharingViolation"]);
+  const refused = await copyTo("copy-held", source.url);
+  assert.deepEqual([refused.status, refused.code], [409, "SharingViolation"]);
   await handles.close(target);
   assert.equal((await copyTo("copy-held", source.url)).status, 202);
 });

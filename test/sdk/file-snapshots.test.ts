@@ -48,8 +48,8 @@ test("a lease is on the current file: snapshots show none", async () => {
   await root.getFileClient("after").getShareLeaseClient().acquireLease();
   for (const name of ["before", "after"]) {
     assert.equal((await root.getFileClient(name).getProperties()).leaseState, "leased");
-    const kept = await snapshot.rootDirectoryClient.getFileClient(name).getProperties();
-    assert.deepEqual([kept.leaseState, kept.leaseStatus], ["available", "unlocked"]);
+    const unchanged = await snapshot.rootDirectoryClient.getFileClient(name).getProperties();
+    assert.deepEqual([unchanged.leaseState, unchanged.leaseStatus], ["available", "unlocked"]);
     assert.equal(
       (await snapshot.rootDirectoryClient.getFileClient(name).download()).leaseState,
       "available",

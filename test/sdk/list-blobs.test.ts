@@ -204,8 +204,8 @@ test("a list continues where it stopped, despite deletions and additions", async
   await upload(container, ["blob00009a", "blob00000a"]);
   const rest: string[] = [];
   for await (const page of pages) rest.push(...page.segment.blobItems.map(({ name }) => name));
-  const kept = names.slice(11).filter((name) => name !== "blob00025");
-  assert.deepEqual(rest, ["blob00009a", ...kept]);
+  const left = names.slice(11).filter((name) => name !== "blob00025");
+  assert.deepEqual(rest, ["blob00009a", ...left]);
 });
 
 test("a list by hierarchy continues after a prefix that is gone", async () => {

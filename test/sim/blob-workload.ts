@@ -12,7 +12,7 @@ const LEASE_GONE = /LeaseLost|LeaseNotPresent/;
 const SEQUENCES = 6;
 const SNAPSHOTS_KNOWN = 3;
 const NO_SNAPSHOT = "2026-11-16T00:17:23.1234567Z";
-const TURNS_MS = [400, 5_000, 14_600, 15_000, 31_000, 61_000];
+const ADVANCES_MS = [400, 5_000, 14_600, 15_000, 31_000, 61_000];
 
 const WEIGHTS = {
   put: 20,
@@ -125,7 +125,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     const kind = this.#random.weighted(known.weights);
     if (kind === "list") return { key: null, asked: { operation: kind } };
     if (kind === "advance") {
-      return { key: null, asked: { operation: kind, byMs: this.#random.pick(TURNS_MS) } };
+      return { key: null, asked: { operation: kind, byMs: this.#random.pick(ADVANCES_MS) } };
     }
     return { key, asked: this.#ask(client, kind, known) };
   }

@@ -60,16 +60,16 @@ export function timesIn(
   history: readonly Operation<{ readonly operation: string; readonly byMs?: number }, unknown>[],
   startMs: number,
 ): (tick: number) => readonly number[] {
-  const turned = [{ from: 0, nowMs: startMs }];
+  const shown = [{ from: 0, nowMs: startMs }];
   let nowMs = startMs;
   for (const { asked, returned } of history.toSorted((a, b) => a.invoked - b.invoked)) {
     if (asked.operation !== "advance") continue;
     nowMs += asked.byMs ?? 0;
-    turned.push({ from: returned, nowMs });
+    shown.push({ from: returned, nowMs });
   }
   return (tick) => {
-    const at = turned.findLastIndex(({ from }) => from <= tick);
-    return turned.slice(at).map((turn) => turn.nowMs);
+    const at = shown.findLastIndex(({ from }) => from <= tick);
+    return shown.slice(at).map((time) => time.nowMs);
   };
 }
 

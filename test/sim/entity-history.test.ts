@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTableServer } from "../sdk/table-server.ts";
+import { delayBodies } from "./delay-bodies.ts";
 import { drive } from "./drive.ts";
 import { checkEntities } from "./entity-model.ts";
 import type { EntityAnswer, EntityAsked } from "./entity-words.ts";
 import { EntityWorkload, PARTITIONS } from "./entity-workload.ts";
-import { holdUp } from "./hold-up.ts";
 import { Random } from "./random.ts";
 import { answerOf } from "./sdk-answer.ts";
 import { askEntities } from "./sdk-entities.ts";
@@ -20,7 +20,7 @@ for (const engine of ["memory", "embedded"] as const) {
     const random = new Random(SEED);
     try {
       const table = await server.makeTable();
-      holdUp(server.context.store, new Random(SEED));
+      delayBodies(server.context.store, new Random(SEED));
       const history = await drive<EntityAsked, EntityAnswer>({
         clients: CLIENTS,
         operations: operationsOr(80),

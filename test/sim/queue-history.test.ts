@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { QueueSweep } from "../../src/service/queue/sweep.ts";
 import { startQueueServer } from "../sdk/queue-server.ts";
 import { checkQueues } from "./check-queues.ts";
+import { delayBodies } from "./delay-bodies.ts";
 import { drive } from "./drive.ts";
-import { holdUp } from "./hold-up.ts";
 import type { QueueAnswer, QueueAsked } from "./queue-words.ts";
 import { QUEUES, QueueWorkload } from "./queue-workload.ts";
 import { Random } from "./random.ts";
@@ -27,7 +27,7 @@ for (const engine of ["memory", "embedded"] as const) {
     const sweeps: Promise<unknown>[] = [];
     try {
       for (const key of QUEUES) await client.createQueue(key);
-      holdUp(server.context.store, new Random(SEED));
+      delayBodies(server.context.store, new Random(SEED));
       const startMs = server.clock.now();
       const history = await drive<QueueAsked, QueueAnswer>({
         clients: CLIENTS,

@@ -6,7 +6,7 @@ import type { Chosen, Workload } from "./simulate.ts";
 export const QUEUES = ["queue-0", "queue-1"];
 
 const WEIGHTS = { put: 20, get: 34, peek: 8, update: 12, delete: 28, clear: 2, advance: 6 };
-const TURNS_MS = [300, 700, 1_000, 2_000, 5_000, 20_000];
+const ADVANCES_MS = [300, 700, 1_000, 2_000, 5_000, 20_000];
 const HIDDEN_S = [1, 2, 5, 20];
 
 interface Taken {
@@ -31,7 +31,7 @@ export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
     const operation = random.weighted(WEIGHTS);
     switch (operation) {
       case "advance":
-        return { key: null, asked: { operation, byMs: random.pick(TURNS_MS) } };
+        return { key: null, asked: { operation, byMs: random.pick(ADVANCES_MS) } };
       case "put":
         return { key, asked: this.#put() };
       case "get": {

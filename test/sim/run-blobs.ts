@@ -4,8 +4,8 @@ import type { TestServer } from "../sdk/server.ts";
 import { type BlobAnswer, type BlobAsked, EMPTY_ANSWER } from "./blob-words.ts";
 import { BlobWorkload, keysOf } from "./blob-workload.ts";
 import type { BlobOperation } from "./check-blobs.ts";
+import { delayBodies } from "./delay-bodies.ts";
 import { History } from "./history.ts";
-import { holdUp } from "./hold-up.ts";
 import { HttpBlobs } from "./http-blobs.ts";
 import { Random } from "./random.ts";
 import type { Chosen } from "./simulate.ts";
@@ -38,7 +38,7 @@ export async function runBlobs(
   const http = new HttpBlobs(container.url + signatureFor(server));
   const keys = keysOf(asked.blobs);
   const random = new Random(asked.seed);
-  holdUp(server.context.store, new Random(asked.seed));
+  delayBodies(server.context.store, new Random(asked.seed));
   const run = new Run(server, http, random, new BlobWorkload(random, keys, SIZES));
   const startMs = server.clock.now();
   try {

@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 
 /** Share of clients that do not wait for their answer. */
 const LEAVES = 0.02;
-const TURNS_MAX = 6;
+const ITERATIONS_MAX = 6;
 
 /** The outcome of an SDK call: its result, a refusal, or null if the client left. */
 export async function answerOf<Done>(
@@ -12,7 +12,7 @@ export async function answerOf<Done>(
 ): Promise<Done | { readonly refused: string } | null> {
   const going = new AbortController();
   const leaves = leavesBy?.chance(LEAVES) ?? false;
-  if (leaves) void goAway(going, leavesBy?.below(TURNS_MAX) ?? 0);
+  if (leaves) void goAway(going, leavesBy?.below(ITERATIONS_MAX) ?? 0);
   try {
     return await call(going.signal);
   } catch (error) {
@@ -25,8 +25,8 @@ export async function answerOf<Done>(
   }
 }
 
-async function goAway(going: AbortController, turns: number): Promise<void> {
-  for (let left = turns; left > 0; left--) {
+async function goAway(going: AbortController, iterations: number): Promise<void> {
+  for (let left = iterations; left > 0; left--) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   going.abort();

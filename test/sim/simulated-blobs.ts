@@ -121,7 +121,7 @@ export class SimulatedBlobs {
 
   *#checkSequenceThenWrite(key: string, asked: PutPageAsked): Working<BlobAnswer> {
     const { answer } = this.#perform(this.#stateOf(key), asked, key);
-    for (let turns = 0; turns < 5; turns++) yield* others();
+    for (let round = 0; round < 5; round++) yield* others();
     return answer.refused !== null ? answer : this.#do(key, { ...asked, sequence: null });
   }
 

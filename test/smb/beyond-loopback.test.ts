@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { LazuliProcess } from "../command/process.ts";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
-import { noSmbclient, type Ran, run } from "./smbclient.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
+import { type Ran, run, skipWithoutSmbclient } from "./smbclient.ts";
 
 const isRoot = process.getuid?.() === 0;
 const skip =
-  noSmbclient ||
-  (isRoot ? (withoutDebianProgram("ip", "iproute2") ?? false) : "only root may make a network");
+  skipWithoutSmbclient ||
+  (isRoot ? (skipWithoutDebianProgram("ip", "iproute2") ?? false) : "only root may make a network");
 const PORTS = ["blob", "queue", "table", "file", "dfs"].flatMap((one) => [`--${one}Port`, "0"]);
 /** Runs in its own network namespace, where no other machine reaches it. */
 const OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startSmb, type TestSmb } from "./server.ts";
-import { noSmbclient, smbclient } from "./smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "./smbclient.ts";
 
-const skip = noSmbclient;
+const skip = skipWithoutSmbclient;
 
 interface Place {
   readonly smb: TestSmb;

@@ -44,7 +44,7 @@ const paid = (data: Buffer, sending: Sending) => ({
 });
 
 async function earnCredits(files: SmbFiles): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) {
+  for (let round = 0; round < 4; round++) {
     await files.client.call(COMMAND.echo, Buffer.from([4, 0, 0, 0]));
   }
 }

@@ -3,9 +3,9 @@ import { type TestContext, test } from "node:test";
 import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb, type TestSmbOptions } from "./server.ts";
-import { noSmbclient, setting, smbclient } from "./smbclient.ts";
+import { setting, skipWithoutSmbclient, smbclient } from "./smbclient.ts";
 
-const skip = noSmbclient;
+const skip = skipWithoutSmbclient;
 const LIST = "-L //127.0.0.1";
 const DIALECTS = ["SMB2_02", "SMB2_10", "SMB3_00", "SMB3_02", "SMB3_11"];
 

@@ -4,20 +4,20 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
-import { noImpacket } from "../programs/impacket.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutImpacket } from "../programs/impacket.ts";
 import { PYTHON } from "../programs/python.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 
 /** Far more than it needs on a busy machine: it ends one that hangs. */
 const RUN_MS_MAX = 10 * 60_000;
-const noRclone = withoutDebianProgram("rclone", "rclone") ?? false;
-const noSmbget = withoutDebianProgram("smbget", "smbclient") ?? false;
+const noRclone = skipWithoutDebianProgram("rclone", "rclone") ?? false;
+const noSmbget = skipWithoutDebianProgram("smbget", "smbclient") ?? false;
 const noGio =
-  withoutDebianProgram("gio", "libglib2.0-bin") ??
-  withoutDebianProgram("dbus-run-session", "dbus-daemon") ??
-  withoutDebianProgram("/usr/libexec/gvfsd-smb", "gvfs-backends") ??
+  skipWithoutDebianProgram("gio", "libglib2.0-bin") ??
+  skipWithoutDebianProgram("dbus-run-session", "dbus-daemon") ??
+  skipWithoutDebianProgram("/usr/libexec/gvfsd-smb", "gvfs-backends") ??
   false;
 
 let smb: TestSmb;
@@ -138,7 +138,7 @@ for (const [name, dialect] of [
   ["2.1", "0x210"],
   ["3.0", "0x300"],
 ] as const) {
-  test(`impacket works with files in dialect ${name}`, { skip: noImpacket }, async () => {
+  test(`impacket works with files in dialect ${name}`, { skip: skipWithoutImpacket }, async () => {
     const args = ["-c", IMPACKET, String(smb.port), dialect, ACCOUNT, KEY];
     const text = await run(PYTHON, args);
     assert.match(text, /'box'/);

@@ -13,7 +13,7 @@ import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 import { SmbFiles } from "./smb-files.ts";
-import { noSmbclient, smbclient } from "./smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "./smbclient.ts";
 
 const NEVER = "@GMT-2001.01.01-00.00.00";
 
@@ -134,7 +134,9 @@ test("snapshots are listed newest first, or the buffer size their names need", a
   await files.end(handle);
 });
 
-test("smbclient lists previous versions and gets them", { skip: noSmbclient }, async () => {
+test("smbclient lists previous versions and gets them", {
+  skip: skipWithoutSmbclient,
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-smb-"));
   const run = async (command: string) => {
     const { text, code } = await smbclient(smb.port, "//127.0.0.1/box", "-c", command);

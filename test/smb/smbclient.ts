@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
 /** Why tests with smbclient cannot run here; false if they can. */
-export const noSmbclient = withoutDebianProgram("smbclient", "smbclient") ?? false;
+export const skipWithoutSmbclient = skipWithoutDebianProgram("smbclient", "smbclient") ?? false;
 
 /** Far more than it needs on a busy machine: it ends one that hangs. */
 const RUN_MS_MAX = 10 * 60_000;

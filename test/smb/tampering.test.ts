@@ -9,10 +9,10 @@ import { HEADER_BYTES } from "../../src/front/smb/codec/wire.ts";
 import { EMPTY_BODY, SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb } from "./server.ts";
-import { noSmbclient, smbclient } from "./smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "./smbclient.ts";
 import { startProxy, type Tamper } from "./tamper.ts";
 
-const skip = noSmbclient;
+const skip = skipWithoutSmbclient;
 const LIST = "-L //127.0.0.1";
 
 async function between(t: TestContext, tamper: Tamper): Promise<number> {

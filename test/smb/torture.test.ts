@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb } from "./server.ts";
 import { TORTURE } from "./torture-list.ts";
@@ -10,7 +10,7 @@ import { TORTURE_SKIPS } from "./torture-skips.ts";
 /** Far more than a suite needs on a busy machine: it ends one that hangs. */
 const SUITE_MS_MAX = 30 * 60_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
-const skip = withoutDebianProgram("smbtorture", "samba-testsuite") ?? false;
+const skip = skipWithoutDebianProgram("smbtorture", "samba-testsuite") ?? false;
 
 function reasonFor(suite: string, name: string): string | undefined {
   return TORTURE_SKIPS[name] ?? TORTURE_SKIPS[suite];

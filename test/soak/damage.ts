@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { compileFailures, startAfterFailure, withoutFailures } from "../command/fail-once.ts";
+import { compileFailures, skipWithoutFailures, startAfterFailure } from "../command/fail-once.ts";
 import { LOG_DAMAGES, LOG_NAMES, untilNoted } from "../command/log-damages.ts";
 import { LazuliProcess } from "../command/process.ts";
 import {
@@ -50,7 +50,7 @@ class Tally {
 
 try {
   const figures = [...(await objects()), await logs()];
-  if (withoutFailures() === null) figures.push(await firstStarts());
+  if (skipWithoutFailures() === null) figures.push(await firstStarts());
   report(figures);
 } finally {
   rmSync(scratch, { recursive: true });

@@ -47,13 +47,15 @@ async function measure(mib: number, bytes: number): Promise<Figure[]> {
   try {
     const first = await starts.next();
     await first.create();
-    const kept = await fill(first, bytes);
+    const stored = await fill(first, bytes);
     const full = await starts.next();
-    const read = await each(kept, (name) => full.getBlobClient(name).downloadToBuffer());
-    const half = kept.slice(0, kept.length / 2);
+    const read = await each(stored, (name) => full.getBlobClient(name).downloadToBuffer());
+    const half = stored.slice(0, stored.length / 2);
     const early = await each(half, (name) => full.getBlobClient(name).delete());
     const later = await starts.next();
-    const late = await each(kept.slice(half.length), (name) => later.getBlobClient(name).delete());
+    const late = await each(stored.slice(half.length), (name) =>
+      later.getBlobClient(name).delete(),
+    );
     const taken = early + late;
     const seconds = await secondsUntilBack(disk, mib, later, bytes);
     const again = await fill(later, bytes);
@@ -62,11 +64,16 @@ async function measure(mib: number, bytes: number): Promise<Figure[]> {
     return [
       figure(
         `${what}: reads on a full disk`,
-        `${read} of ${kept.length}`,
+        `${read} of ${stored.length}`,
         "all",
-        read === kept.length,
+        read === stored.length,
       ),
-      figure(`${what}: deletes taken`, `${taken} of ${kept.length}`, "all", taken === kept.length),
+      figure(
+        `${what}: deletes taken`,
+        `${taken} of ${stored.length}`,
+        "all",
+        taken === stored.length,
+      ),
       figure(
         `${what}: space is back`,
         seconds === null ? "no" : `${seconds.toFixed(1)} s`,
@@ -75,9 +82,9 @@ async function measure(mib: number, bytes: number): Promise<Figure[]> {
       ),
       figure(
         `${what}: written again`,
-        `${again.length} of ${kept.length}`,
+        `${again.length} of ${stored.length}`,
         "90 %",
-        again.length >= 0.9 * kept.length,
+        again.length >= 0.9 * stored.length,
       ),
       figure(`${what}: starts that served`, `${starts.served} of 3`, "all", starts.served === 3),
       figure(`${what}: exit code`, `${ended.code}`, "0, nothing but notes", ended.code === 0),
@@ -127,20 +134,20 @@ class Starts {
 
 /** Uploads until the disk is full; returns the names of the uploaded blobs. */
 async function fill(container: ContainerClient, bytes: number): Promise<string[]> {
-  const kept: string[] = [];
+  const stored: string[] = [];
   let count = 0;
   let isFull = false;
   const client = async () => {
     while (!isFull && count < BODIES_MAX) {
       const name = `${bytes}-${count++}`;
       const status = await upload(container, name, bytes);
-      if (status === 201) kept.push(name);
+      if (status === 201) stored.push(name);
       else isFull = true;
       if (status !== 201 && status !== 507) throw new Error(`an upload got ${status}`);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
-  return kept;
+  return stored;
 }
 
 async function upload(container: ContainerClient, name: string, bytes: number): Promise<number> {

@@ -27,7 +27,7 @@ async function soak(): Promise<void> {
   const request = server.head("GET", "small");
   const served = await Promise.all(newcomers.map((client) => client.ask(request)));
   await pause(1_000);
-  const kept = clients.filter(({ socket }) => !socket.destroyed).length;
+  const open = clients.filter(({ socket }) => !socket.destroyed).length;
   const answered = served.filter((status) => status === 200).length;
   const peak = server.peakMib;
   const beganMs = performance.now();
@@ -37,7 +37,7 @@ async function soak(): Promise<void> {
   report([
     {
       promise: `newcomers served beside ${refused} connections that idle after a bad request`,
-      found: `${answered} of ${NEWCOMERS}, ${kept} of the others still open`,
+      found: `${answered} of ${NEWCOMERS}, ${open} of the others still open`,
       bar: "all",
       met: answered === NEWCOMERS,
     },

@@ -22,13 +22,13 @@ function measure(): void {
   };
   let last = cpuMs();
   let longestMs = 0;
-  const onTurn = () => {
+  const onIteration = () => {
     const now = cpuMs();
     longestMs = Math.max(longestMs, now - last);
     last = now;
-    setImmediate(onTurn).unref();
+    setImmediate(onIteration).unref();
   };
-  setImmediate(onTurn).unref();
+  setImmediate(onIteration).unref();
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.end(String(longestMs));

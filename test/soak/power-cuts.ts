@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { cutPower, type PowerCuts, type PowerCutsAsked } from "../crash/power-cuts.ts";
-import { withoutPowerDisk } from "../crash/power-disk.ts";
+import { skipWithoutPowerDisk } from "../crash/power-disk.ts";
 import { report } from "./figure.ts";
 
 /** Runs on a disk whose syncs do nothing: each must lose something, or the others prove nothing. */
@@ -23,7 +23,7 @@ if (!(Number.isInteger(seed) && seed >= 0)) throw new Error("--seed takes a whol
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 
-const missing = withoutPowerDisk();
+const missing = skipWithoutPowerDisk();
 if (missing === null) await soak().catch(unlessStopped);
 else console.log(`Skipped: ${missing}`);
 

@@ -1,7 +1,7 @@
 // How fast an SMB client can try wrong keys, and whether the right key comes in beside it. Flag: --seconds N (20).
 import { parseArgs } from "node:util";
 import { LazuliProcess } from "../command/process.ts";
-import { noSmbclient, smbclient } from "../smb/smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
 import { report } from "./figure.ts";
 
 /** Concurrent guessing clients: more than the answers that the server delays at once. */
@@ -19,7 +19,7 @@ const { values } = parseArgs({ options: { seconds: { type: "string", default: "2
 const seconds = Number(values.seconds);
 if (!(seconds > 0)) throw new Error("--seconds takes a number above 0");
 
-if (noSmbclient) console.log(`Nothing was measured: ${noSmbclient}`);
+if (skipWithoutSmbclient) console.log(`Nothing was measured: ${skipWithoutSmbclient}`);
 else await soak();
 
 async function soak(): Promise<void> {

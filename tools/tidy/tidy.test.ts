@@ -166,6 +166,15 @@ test("retired words are refused with the word to use instead, in code and docume
   ]);
   assert.deepEqual(rulesBroken("src/engine/a.ts", "// What is settling."), ["1 word"]);
   assert.deepEqual(rulesBroken("src/front/a.ts", "const [head, tail] = parts;"), []);
+  for (const name of ["isLent", "lenderOf", "Lender", "LENDER", "MAX_LOANS", "HandClock"]) {
+    assert.deepEqual(rulesBroken("src/base/a.ts", `use(${name});`), ["1 word"], name);
+  }
+  for (const line of ["this.#turn = 0;", "const kept = 1;", "one turn of the event loop"]) {
+    assert.deepEqual(rulesBroken("src/base/a.ts", line), ["1 word"], line);
+  }
+  for (const word of ["silent", "calendar", "WalEnd", "misspelled", "it turns soft delete off"]) {
+    assert.deepEqual(rulesBroken("src/base/a.ts", `// ${word}`), [], word);
+  }
   assert.deepEqual(rulesBroken("src/base/a.ts", "const tap = borrowed.release;"), []);
 });
 

@@ -1,24 +1,56 @@
 import { type Finding, lineAt, type SourceFile } from "./finding.ts";
 
+interface Retired {
+  readonly word: RegExp;
+  readonly instead: string;
+}
+
+/** Finds words in sentences and as parts of names: `lender`, `lenderOf`, `isLender`, `LENDER`. */
+function retired(words: string, instead: string): Retired {
+  const capital = words.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  const forms = [
+    `(?<![A-Za-z])(?:${words})(?![a-z])`,
+    `(?:${capital})(?![a-z])`,
+    `(?<![A-Za-z])(?:${words.toUpperCase()})(?![A-Za-z])`,
+  ];
+  return { word: new RegExp(forms.join("|"), "g"), instead };
+}
+
 /**
  * Words that the vocabulary has retired, with the words that took their place. Each of them once had
  * several meanings here, or means something else elsewhere.
  */
-const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
-  [/\bonlookers?\b/gi, "tap"],
-  [/\b(?:loans?|lend(?:s|er|ers|ing)?|lent)\b/gi, "borrowed buffer, owner, borrow, release"],
-  [/\bstretch(?:es)?\b/gi, "derived range (of keys) or run (of bytes)"],
-  [/\boverlays?\b/gi, "memtable"],
-  [/\bspell(?:s|ed|ing|ings)?\b/gi, "format, render, write, written as"],
-  [/\b[Hh]and ?[Cc]locks?\b/g, "manual clock"],
-  [/\bPASSING_/g, "EPHEMERAL_"],
+const RETIRED: readonly Retired[] = [
+  retired("onlooker|onlookers", "tap"),
+  retired(
+    "loan|loans|lend|lends|lender|lenders|lending|lent",
+    "borrowed buffer, owner, borrow, release",
+  ),
+  retired("stretch|stretches", "derived range (of keys) or run (of bytes)"),
+  retired("overlay|overlays", "memtable"),
+  retired("spell|spells|spelled|spelling|spellings", "format, render, write, written as"),
+  retired("hand ?clock|hand ?clocks|handClock|handClocks", "manual clock"),
+  { word: /\bPASSING_/g, instead: "EPHEMERAL_" },
+  {
+    word: /[#.]turns?\b|\b(?:const|let|readonly) turns?\b|[a-z]Turns?\b|\bturn[A-Z]|\bTURNS?_/g,
+    instead: "slice, round, iteration",
+  },
+  {
+    word: /\bturns? of the event loop\b|\btakes? turns\b/gi,
+    instead: "iteration, slice, alternate",
+  },
+  {
+    word: /\b(?:const|let|readonly) kept\b|\bkept[A-Z]|[a-z]Kept\b|_KEPT\b/g,
+    instead: "retained, cached, reused, unchanged",
+  },
+  { word: /[a-z]Bench\b/g, instead: "fixture: a bench measures" },
 ];
 
 /** Below the services these words have another meaning, or a better name. */
-const RETIRED_BELOW: typeof RETIRED = [
-  [/\b(?:un)?settling\b/gi, "checkpoint"],
-  [/\btails?\b/gi, "append in place, appended"],
-  [/\bdying\b/gi, "dead bytes, to be reclaimed"],
+const RETIRED_BELOW: readonly Retired[] = [
+  retired("settling|unsettling|unsettled", "checkpoint"),
+  retired("tail|tails", "append in place, appended"),
+  retired("dying", "dead bytes, to be reclaimed"),
 ];
 
 const BELOW = /^src\/(?:store|content|engine)\//;
@@ -30,8 +62,8 @@ const COVERED = /^(?:src|test|bench|tools|examples)\/.*\.ts$|^(?:docs\/.*|[A-Z]+
 
 export function checkWords(file: SourceFile): Finding[] {
   if (!COVERED.test(file.path) || EXEMPT.test(file.path)) return [];
-  const retired = BELOW.test(file.path) ? [...RETIRED, ...RETIRED_BELOW] : RETIRED;
-  return retired.flatMap(([word, instead]) =>
+  const words = BELOW.test(file.path) ? [...RETIRED, ...RETIRED_BELOW] : RETIRED;
+  return words.flatMap(({ word, instead }) =>
     [...file.text.matchAll(word)].map((match) => ({
       path: file.path,
       line: lineAt(file.text, match.index),

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { findEndOfUse } from "../../content/content-uses.ts";
-import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
+import { ContentsFixture, NO_DIGESTS } from "../../content/contents.fixture.ts";
 import { Machine } from "../../machine/machine.ts";
 import { inParts, someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/content.ts";
@@ -27,9 +27,9 @@ import { openEmbeddedStore } from "./store.ts";
 const START_MS = 1_700_000_000_000;
 
 const open: OpenContents = async (t, wrap) => {
-  const bench = await openIn(await newFolder(t), wrap);
-  t.after(() => close(bench));
-  return bench;
+  const fixture = await openIn(await newFolder(t), wrap);
+  t.after(() => close(fixture));
+  return fixture;
 };
 
 contentsContract("embedded", open);
@@ -40,7 +40,7 @@ contentsModelContract("embedded", 1, open);
 
 const openRerunning: OpenContents = async (t, wrap) => {
   const { store, extents } = await open(t, wrap);
-  return new ContentsBench(new RerunningStore(store), extents);
+  return new ContentsFixture(new RerunningStore(store), extents);
 };
 contentsContract("embedded, where every body runs twice,", openRerunning);
 contentsModelContract("embedded, where every body runs twice,", 1, openRerunning);
@@ -112,45 +112,45 @@ test("garbage outlives a restart", async (t) => {
 
 test("freed space is reused while bytes arrive between sweeps, and returned to the disk afterwards", async (t) => {
   const folder = await newFolder(t);
-  const bench = await openIn(folder);
-  t.after(() => close(bench));
+  const fixture = await openIn(folder);
+  t.after(() => close(fixture));
   const seen = new Set<bigint>();
   for (let round = 0; round < 10; round++) {
     // Somewhat less than an extent, so that every round ends one and begins another.
-    const leaves = await putMany(bench, (0.9 * CONTENTS_EXTENT_BYTES) / 50_000);
-    for (const leaf of leaves) await bench.drop(leaf);
-    await bench.contents.sweep();
+    const leaves = await putMany(fixture, (0.9 * CONTENTS_EXTENT_BYTES) / 50_000);
+    for (const leaf of leaves) await fixture.drop(leaf);
+    await fixture.contents.sweep();
     for (const birth of await birthsIn(join(folder, "extents"))) seen.add(birth);
   }
   assert.ok(seen.size <= 3, `${seen.size} files`);
-  await bench.sweepAll();
+  await fixture.sweepAll();
   assert.deepEqual(await readdir(join(folder, "extents")), []);
 });
 
 test("damaged bytes are detected, and do not stop the sweeper", async (t) => {
   const folder = await newFolder(t);
-  const bench = await openIn(folder);
-  t.after(() => close(bench));
-  const damaged = await bench.put(someBytes(30_000, 1));
-  const sound = await bench.put(someBytes(30_000, 2));
-  const garbage = await bench.put(someBytes(130_000, 3));
+  const fixture = await openIn(folder);
+  t.after(() => close(fixture));
+  const damaged = await fixture.put(someBytes(30_000, 1));
+  const sound = await fixture.put(someBytes(30_000, 2));
+  const garbage = await fixture.put(someBytes(130_000, 3));
   const [file] = await readdir(join(folder, "extents"));
   await overwrite(join(folder, "extents", file as string), 12_345);
-  await assert.rejects(bench.read(damaged), { kind: "damaged" });
-  assert.deepEqual(await bench.read(sound), someBytes(30_000, 2));
+  await assert.rejects(fixture.read(damaged), { kind: "damaged" });
+  assert.deepEqual(await fixture.read(sound), someBytes(30_000, 2));
 
-  await bench.drop(garbage);
-  await assert.rejects(bench.sweepAll(), { kind: "damaged" });
-  const other = await bench.put(someBytes(100_000, 4));
-  await bench.drop(other);
-  await bench.sweepAll();
-  assert.deepEqual(await bench.read(sound), someBytes(30_000, 2));
-  await assert.rejects(bench.read(damaged), { kind: "damaged" });
+  await fixture.drop(garbage);
+  await assert.rejects(fixture.sweepAll(), { kind: "damaged" });
+  const other = await fixture.put(someBytes(100_000, 4));
+  await fixture.drop(other);
+  await fixture.sweepAll();
+  assert.deepEqual(await fixture.read(sound), someBytes(30_000, 2));
+  await assert.rejects(fixture.read(damaged), { kind: "damaged" });
 });
 
-async function putMany(bench: ContentsBench, count: number): Promise<Content[]> {
+async function putMany(fixture: ContentsFixture, count: number): Promise<Content[]> {
   const leaves: Content[] = [];
-  while (leaves.length < count) leaves.push(await bench.put(someBytes(50_000, leaves.length)));
+  while (leaves.length < count) leaves.push(await fixture.put(someBytes(50_000, leaves.length)));
   return leaves;
 }
 
@@ -172,7 +172,7 @@ async function newFolder(t: TestContext): Promise<string> {
 async function openIn(
   folder: string,
   wrap: (extents: Extents) => Extents = (extents) => extents,
-): Promise<ContentsBench> {
+): Promise<ContentsFixture> {
   const failStop = (error: StoreError) => assert.fail(error);
   const store = await openEmbeddedStore(join(folder, "store"), new ManualClock(START_MS), failStop);
   const extents = await EmbeddedExtents.open({
@@ -182,12 +182,12 @@ async function openIn(
     failStop,
     extentBytesMax: CONTENTS_EXTENT_BYTES,
   });
-  return new ContentsBench(store, wrap(extents));
+  return new ContentsFixture(store, wrap(extents));
 }
 
-async function close(bench: ContentsBench): Promise<void> {
-  await bench.store.close();
-  await bench.extents.close();
+async function close(fixture: ContentsFixture): Promise<void> {
+  await fixture.store.close();
+  await fixture.extents.close();
 }
 
 async function overwrite(path: string, position: number): Promise<void> {

@@ -10,10 +10,10 @@ import { openDataFolder } from "./data-folder.ts";
 
 // This file is also a program that locks a data folder until it is killed.
 const [, , command, folderOfProgram = ""] = process.argv;
-if (command === "hold") await holdFolder(folderOfProgram);
+if (command === "lock") await lockFolder(folderOfProgram);
 else registerTests();
 
-async function holdFolder(folder: string): Promise<void> {
+async function lockFolder(folder: string): Promise<void> {
   const answer = await openDataFolder(folder).then(
     () => "mine",
     (error) => String(error.message),
@@ -24,7 +24,7 @@ async function holdFolder(folder: string): Promise<void> {
 
 /** Starts another process that tries to open the folder; returns its answer. */
 async function contend(t: TestContext, folder: string): Promise<[string, ChildProcess]> {
-  const other = spawn(process.execPath, [import.meta.filename, "hold", folder], {
+  const other = spawn(process.execPath, [import.meta.filename, "lock", folder], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   t.after(() => other.kill("SIGKILL"));

@@ -6,8 +6,8 @@ import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
-import { ContentsBench } from "../../content/contents.fixture.ts";
-import { MapBench } from "../../content/range-map.fixture.ts";
+import { ContentsFixture } from "../../content/contents.fixture.ts";
+import { MapFixture } from "../../content/range-map.fixture.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/content.ts";
@@ -26,7 +26,7 @@ const SHORT_WAL_BYTES = 128 * KIB;
 const open: OpenContents = (t) => openWith(t, WAL_BYTES_ENOUGH);
 const openWithShortWal: OpenContents = (t) => openWith(t, SHORT_WAL_BYTES);
 
-async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench> {
+async function openWith(t: TestContext, walBytes: number): Promise<ContentsFixture> {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-maps-"));
   await mkdir(join(folder, "store"));
   await mkdir(join(folder, "extents"));
@@ -45,7 +45,7 @@ async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench
     await extents.close();
     await rm(folder, { recursive: true });
   });
-  return new ContentsBench(store, extents);
+  return new ContentsFixture(store, extents);
 }
 
 rangeMapContract("embedded", open);
@@ -56,37 +56,37 @@ rangeMapContract("embedded, with a short WAL,", openWithShortWal);
 rangeMapModelContract("embedded, with a short WAL,", 1, openWithShortWal);
 
 test("bytes appended in small steps move out of their records when the WAL is full", async (t) => {
-  const bench = new MapBench(await openWithShortWal(t));
+  const fixture = new MapFixture(await openWithShortWal(t));
   const bits = Array.from({ length: 1_000 }, (_, at) => someBytes(4 * KIB, at));
-  const maps = await Promise.all(Array.from({ length: 4 }, () => bench.create(0)));
+  const maps = await Promise.all(Array.from({ length: 4 }, () => fixture.create(0)));
   for (const [at, bit] of bits.entries()) {
-    maps[at % 4] = await bench.append(maps[at % 4] as Content, bit);
+    maps[at % 4] = await fixture.append(maps[at % 4] as Content, bit);
   }
-  const inRecords = (await bench.contents.records()).reduce(
+  const inRecords = (await fixture.contents.records()).reduce(
     (sum, { value }) => sum + value.length,
     0,
   );
   assert.ok(inRecords < MIB, `${inRecords} bytes are in records`);
-  assert.ok(bench.contents.bytesOnDisk() > 3 * MIB);
+  assert.ok(fixture.contents.bytesOnDisk() > 3 * MIB);
   for (const [at, map] of maps.entries()) {
-    await bench.expect(
+    await fixture.expect(
       map,
       0,
       bits.filter((_, bit) => bit % 4 === at),
     );
-    await bench.contents.drop(map);
+    await fixture.contents.drop(map);
   }
-  await bench.contents.sweepAll();
-  await bench.contents.assertNothingLeft();
+  await fixture.contents.sweepAll();
+  await fixture.contents.assertNothingLeft();
 });
 
 test("a map that is dropped while its bytes are moved leaves nothing behind", async (t) => {
-  const bench = new MapBench(await openWithShortWal(t));
+  const fixture = new MapFixture(await openWithShortWal(t));
   for (let round = 0; round < 40; round++) {
-    let map = await bench.create(0);
-    for (let at = 0; at < 8; at++) map = await bench.append(map, someBytes(4 * KIB, at));
-    await bench.contents.drop(map);
+    let map = await fixture.create(0);
+    for (let at = 0; at < 8; at++) map = await fixture.append(map, someBytes(4 * KIB, at));
+    await fixture.contents.drop(map);
   }
-  await bench.contents.sweepAll();
-  await bench.contents.assertNothingLeft();
+  await fixture.contents.sweepAll();
+  await fixture.contents.assertNothingLeft();
 });

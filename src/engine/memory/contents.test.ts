@@ -1,6 +1,6 @@
 import { ManualClock } from "../../base/clock.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
-import { ContentsBench } from "../../content/contents.fixture.ts";
+import { ContentsFixture } from "../../content/contents.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
@@ -15,7 +15,7 @@ import { MemoryStore } from "./store.ts";
 const START_MS = 1_700_000_000_000;
 
 const open: OpenContents = async (_t, wrap = (extents) => extents) =>
-  new ContentsBench(
+  new ContentsFixture(
     new MemoryStore(new ManualClock(START_MS)),
     wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
   );

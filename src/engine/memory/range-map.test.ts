@@ -1,6 +1,6 @@
 import { ManualClock } from "../../base/clock.ts";
 import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
-import { ContentsBench } from "../../content/contents.fixture.ts";
+import { ContentsFixture } from "../../content/contents.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
@@ -9,7 +9,7 @@ import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
 const open: OpenContents = async () =>
-  new ContentsBench(
+  new ContentsFixture(
     new MemoryStore(new ManualClock(1_700_000_000_000)),
     new MemoryExtents(CONTENTS_EXTENT_BYTES),
   );

@@ -1,7 +1,7 @@
 import { ManualClock } from "../../base/clock.ts";
 import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
-import { ContentsBench } from "../../content/contents.fixture.ts";
+import { ContentsFixture } from "../../content/contents.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
@@ -22,7 +22,7 @@ import { MemoryStore } from "./store.ts";
 const ENGINE = "memory, where every body runs twice,";
 
 const open: OpenContents = async (_t, wrap = (extents) => extents) =>
-  new ContentsBench(
+  new ContentsFixture(
     new RerunningStore(new MemoryStore(new ManualClock(1_700_000_000_000))),
     wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
   );

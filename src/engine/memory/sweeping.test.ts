@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Body } from "../../base/bytes.ts";
 import { ManualClock } from "../../base/clock.ts";
-import { ContentsBench } from "../../content/contents.fixture.ts";
-import { MapBench } from "../../content/range-map.fixture.ts";
+import { ContentsFixture } from "../../content/contents.fixture.ts";
+import { MapFixture } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/content.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
@@ -42,12 +42,16 @@ class CountingExtents extends MemoryExtents {
 function opened() {
   const store = new CountingStore(new MemoryStore(new ManualClock(1_700_000_000_000)));
   const extents = new CountingExtents();
-  return { store, extents, bench: new ContentsBench(store, extents) };
+  return { store, extents, fixture: new ContentsFixture(store, extents) };
 }
 
 /** Maps of several pieces each, which the sweeper frees over several rounds. */
-async function newMaps(bench: ContentsBench, count: number, pieces: number): Promise<Content[]> {
-  const maps = new MapBench(bench);
+async function newMaps(
+  fixture: ContentsFixture,
+  count: number,
+  pieces: number,
+): Promise<Content[]> {
+  const maps = new MapFixture(fixture);
   const made: Content[] = [];
   for (let map = 0; map < count; map++) {
     let content = await maps.create(0);
@@ -56,48 +60,48 @@ async function newMaps(bench: ContentsBench, count: number, pieces: number): Pro
     }
     made.push(content);
   }
-  await bench.sweepAll();
+  await fixture.sweepAll();
   return made;
 }
 
 test("an extent is not recounted for each drop while it is mostly in use", async () => {
-  const { store, bench } = opened();
+  const { store, fixture } = opened();
   const contents: Content[] = [];
-  for (let at = 0; at < 500; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
-  await bench.sweepAll();
+  for (let at = 0; at < 500; at++) contents.push(await fixture.put(someBytes(PIECE_BYTES, at)));
+  await fixture.sweepAll();
   let used = 0;
   for (const content of contents.slice(0, 200)) {
-    await bench.drop(content);
+    await fixture.drop(content);
     store.used();
-    while (await bench.contents.sweep());
+    while (await fixture.contents.sweep());
     used += store.used();
   }
   assert.ok(used < 200 * 50, `${used} records were read and written for 200 drops`);
-  for (const content of contents.slice(200, 499)) await bench.drop(content);
-  await bench.sweepAll();
-  assert.ok(bench.bytesOnDisk() < 2 * PIECE_BYTES);
-  assert.deepEqual(await bench.read(contents[499] as Content), someBytes(PIECE_BYTES, 499));
+  for (const content of contents.slice(200, 499)) await fixture.drop(content);
+  await fixture.sweepAll();
+  assert.ok(fixture.bytesOnDisk() < 2 * PIECE_BYTES);
+  assert.deepEqual(await fixture.read(contents[499] as Content), someBytes(PIECE_BYTES, 499));
 });
 
 test("compaction waits until garbage is freed, so that it moves only bytes in use", async () => {
-  const { extents, bench } = opened();
-  const [living, ...others] = await newMaps(bench, 100, 10);
-  for (const map of others) await bench.drop(map);
+  const { extents, fixture } = opened();
+  const [living, ...others] = await newMaps(fixture, 100, 10);
+  for (const map of others) await fixture.drop(map);
   extents.writes = 0;
-  await bench.sweepAll();
+  await fixture.sweepAll();
   assert.equal(extents.writes, 10);
-  assert.equal((await bench.read(living as Content)).length, 10 * PIECE_BYTES);
+  assert.equal((await fixture.read(living as Content)).length, 10 * PIECE_BYTES);
 });
 
 test("compaction starts in the end, even if there is always more garbage", async () => {
-  const { extents, bench } = opened();
-  const [, ...others] = await newMaps(bench, 10, 10);
-  for (const map of others) await bench.drop(map);
-  const short = new MapBench(bench);
+  const { extents, fixture } = opened();
+  const [, ...others] = await newMaps(fixture, 10, 10);
+  for (const map of others) await fixture.drop(map);
+  const short = new MapFixture(fixture);
   const makeGarbage = async () => {
     for (let count = 0; count < 20; count++) {
       const first = await short.write(await short.create(0), 0, Buffer.alloc(1));
-      await bench.drop(await short.write(first, 10, Buffer.alloc(1)));
+      await fixture.drop(await short.write(first, 10, Buffer.alloc(1)));
     }
   };
   await makeGarbage();
@@ -105,21 +109,21 @@ test("compaction starts in the end, even if there is always more garbage", async
   for (let round = 0; extents.writes === 0; round++) {
     assert.ok(round < 1_000, "compaction never starts");
     await makeGarbage();
-    await bench.contents.sweep();
+    await fixture.contents.sweep();
   }
 });
 
 test("where space is short, extents that are mostly in use are compacted, and no spare files are kept", async () => {
-  const { extents, bench } = opened();
+  const { extents, fixture } = opened();
   const contents: Content[] = [];
-  for (let at = 0; at < 100; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
-  for (const content of contents.slice(0, 20)) await bench.drop(content);
-  await bench.sweepAll();
+  for (let at = 0; at < 100; at++) contents.push(await fixture.put(someBytes(PIECE_BYTES, at)));
+  for (const content of contents.slice(0, 20)) await fixture.drop(content);
+  await fixture.sweepAll();
   extents.writes = 0;
-  await bench.sweepAll();
+  await fixture.sweepAll();
   assert.deepEqual([extents.writes, extents.trims], [0, 0], "four fifths are in use");
   extents.isShort = true;
-  await bench.sweepAll();
+  await fixture.sweepAll();
   assert.equal(extents.writes, 80);
   assert.ok(extents.trims > 0, "spare files are given back");
 });

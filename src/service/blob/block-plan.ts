@@ -52,7 +52,7 @@ export function* planInSteps(
     uncommitted.set(id, { content, uses: 0 });
   }
   const parts: Part[] = [];
-  const kept: Content[] = [];
+  const reused: Content[] = [];
   for (const [at, { id, from }] of wanted.entries()) {
     if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
     const block = from === "committed" ? undefined : uncommitted.get(id);
@@ -62,7 +62,7 @@ export function* planInSteps(
       parts.push({ content: block.content, from: 0, length: block.content.length, name: id });
     } else if (part !== undefined) {
       parts.push(part);
-      kept.push(part.content);
+      reused.push(part.content);
     } else {
       throw new Fault("InvalidBlockList", {
         BlockId: id,
@@ -70,7 +70,7 @@ export function* planInSteps(
       });
     }
   }
-  const references = planReferences(kept, [...uncommitted.values()]);
+  const references = planReferences(reused, [...uncommitted.values()]);
   return { parts, replaced: lists.committed, ...references };
 }
 
@@ -80,12 +80,12 @@ export function* planInSteps(
  * takes a new reference instead, and the sweeper drops those of the blocks.
  */
 function planReferences(
-  kept: readonly Content[],
+  reused: readonly Content[],
   blocks: readonly Staged[],
 ): Omit<BlockPlan, "parts" | "replaced"> {
   const used = blocks.filter(({ uses }) => uses > 0);
   const dropsStaged = used.length * 2 < blocks.length;
-  const shares = [...kept];
+  const shares = [...reused];
   for (const { content, uses } of used) {
     for (let more = dropsStaged ? 0 : 1; more < uses; more++) shares.push(content);
   }

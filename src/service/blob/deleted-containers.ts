@@ -46,7 +46,7 @@ export function readDeletedContainer(
 }
 
 /** The deleted containers of this name that can still be restored, oldest deletion first. */
-export function* keptContainers(view: View, at: ContainerAddress): Generator<Container> {
+export function* restorableContainers(view: View, at: ContainerAddress): Generator<Container> {
   const all = key(SPACE.deletedContainer, at.account, at.container);
   const cursor = new EntryCursor(view, all, keyAfter(all), true);
   for (let entry = cursor.head(Infinity); entry !== null; entry = cursor.head(Infinity)) {

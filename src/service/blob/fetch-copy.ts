@@ -5,7 +5,7 @@ import { fetchSource } from "../shared/fetch-source.ts";
 import type { RunningCopies } from "../shared/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../shared/source.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
-import { keptContainers } from "./deleted-containers.ts";
+import { restorableContainers } from "./deleted-containers.ts";
 import {
   type Blob,
   type BlobCopy,
@@ -104,9 +104,9 @@ function pendingAt(tx: Transaction, at: BlobAddress, copyId: string): Pending | 
   const current = readContainer(tx, at);
   const found = current === null ? null : pendingIn(tx, current, at, copyId);
   if (found !== null) return found;
-  for (const container of keptContainers(tx, at)) {
-    const kept = pendingIn(tx, container, at, copyId);
-    if (kept !== null) return kept;
+  for (const container of restorableContainers(tx, at)) {
+    const found = pendingIn(tx, container, at, copyId);
+    if (found !== null) return found;
   }
   return null;
 }

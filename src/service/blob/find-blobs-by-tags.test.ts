@@ -186,10 +186,10 @@ test("a search for a rare match among many candidates lets other requests run", 
     { kind: "compare", tag: "b", operator: ">=", value: "2" },
   ];
   const query = { container: null, comparisons };
-  const turns = await slicesDuring(async () => {
+  const slices = await slicesDuring(async () => {
     assert.deepEqual(await find(blobs, query), ["container/b"]);
   });
-  assert.ok(turns >= 3, `${turns} turns`);
+  assert.ok(slices >= 3, `${slices} slices`);
 });
 
 test("the longest name is found by the longest tag", async () => {

@@ -90,12 +90,12 @@ export class ListedBlob {
   /** What `render` returns for it. `render` must be pure: its output is cached. */
   text(render: (shown: ShownBlob) => string): Bytes {
     const { entry } = this.#found;
-    const kept = entry?.textIn(render) ?? null;
-    if (kept !== null) return kept;
+    const cached = entry?.textIn(render) ?? null;
+    if (cached !== null) return cached;
     const shown = this.shown();
     const text = Buffer.from(render(shown), "utf8");
-    const isKept = entry !== null && shown.blob !== null && isLasting(shown.blob);
-    return isKept ? entry.keepText(render, text) : text;
+    const mayCache = entry !== null && shown.blob !== null && isLasting(shown.blob);
+    return mayCache ? entry.cacheText(render, text) : text;
   }
 }
 

@@ -96,15 +96,15 @@ test("rearranging blocks does not change snapshots, versions or soft-deleted blo
   await rearrange(versioned);
   assert.equal(await versioned.text("blob", { kind: "version", stamp: versionId }), ids.join(""));
 
-  const { blobs: kept } = await made((blobs) => blobs.keepDeleted(1));
-  await rearrange(kept);
-  kept.clock.advance(2 * 86_400_000);
-  await kept.sweep();
-  assert.equal(await kept.text("blob"), `${idOf(2)}${idOf(1)}`);
-  await kept.keepDeleted(null);
-  await kept.delete("blob");
-  await kept.sweep();
-  assert.equal(await kept.recordsOfContents(), 0);
+  const { blobs: retained } = await made((blobs) => blobs.keepDeleted(1));
+  await rearrange(retained);
+  retained.clock.advance(2 * 86_400_000);
+  await retained.sweep();
+  assert.equal(await retained.text("blob"), `${idOf(2)}${idOf(1)}`);
+  await retained.keepDeleted(null);
+  await retained.delete("blob");
+  await retained.sweep();
+  assert.equal(await retained.recordsOfContents(), 0);
 });
 
 test("a short list that is rearranged between lookup and commit is looked up again", async () => {

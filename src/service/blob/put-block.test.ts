@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UNCOMMITTED_BLOCKS_KEPT_MS, UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
+import { UNCOMMITTED_BLOCKS_MAX, UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../base/limits.ts";
 import { OWNER } from "../../rules/access.ts";
 import { admitToContainer } from "./admit.ts";
 import { Blobs, bodyWith, LEASE_ID, refused, untouchable } from "./blobs.fixture.ts";
@@ -95,7 +95,7 @@ test("a blob has up to 100,000 uncommitted blocks, each of which can be replaced
 test("uncommitted blocks are gone after a week", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", LARGE);
-  blobs.clock.advance(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
+  blobs.clock.advance(UNCOMMITTED_BLOCKS_RETENTION_MS - 1);
   await blobs.sweep();
   assert.deepEqual(await uncommitted(blobs, "blob"), ["AAAA:100000"]);
   blobs.clock.advance(1);

@@ -90,7 +90,7 @@ export function deleteRevision(
 }
 
 /** Whether a name has snapshots or versions, with or without a current blob. */
-export function hasStates(view: View, { id }: ContainerId, name: string): boolean {
+export function hasRevisions(view: View, { id }: ContainerId, name: string): boolean {
   return Object.values(SPACES).some((space) => {
     const all = key(space, id, name);
     return view.range(all, keyAfter(all), { limit: 1 }).length > 0;

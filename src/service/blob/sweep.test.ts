@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../base/limits.ts";
+import { UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../base/limits.ts";
 import { OWNER } from "../../rules/access.ts";
 import { Blobs } from "./blobs.fixture.ts";
 import { createContainer } from "./create-container.ts";
@@ -78,7 +78,7 @@ test("blocks uncommitted for a week are dropped, newer ones stay", async () => {
   };
   for (let at = 0; at < 300; at++) await blobs.stage(`old${at}`, "YQ==", "text");
   await blobs.stage("kept", "YQ==", "a");
-  blobs.clock.advance(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
+  blobs.clock.advance(UNCOMMITTED_BLOCKS_RETENTION_MS - 1);
   await run();
   await blobs.stage("kept", "Yg==", "b");
   blobs.clock.advance(3_600_000);

@@ -2,7 +2,7 @@ import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
-import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../base/limits.ts";
+import { UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../base/limits.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -189,7 +189,7 @@ function doomOldStagedBlobs(tx: Transaction, keys: readonly Bytes[]): void {
 }
 
 function isOld(staged: Bytes, now: Instant): boolean {
-  return decodeStagedBlob(staged).lastMs + UNCOMMITTED_BLOCKS_KEPT_MS <= now;
+  return decodeStagedBlob(staged).lastMs + UNCOMMITTED_BLOCKS_RETENTION_MS <= now;
 }
 
 function idOf(entry: Entry): bigint {

@@ -31,7 +31,7 @@ const ENTRIES_AHEAD_MAX = 256;
  */
 export class TagSearch {
   readonly #walks: readonly TagWalk[];
-  #turn = 0;
+  #next = 0;
   /** The blob that all walks must reach, and how many have. */
   #target: string | null = null;
   #there = 0;
@@ -52,14 +52,14 @@ export class TagSearch {
 
   /** Advances the search, reading a bounded number of entries. Null at the end. */
   step(): TagStep | null {
-    const walk = this.#walks[this.#turn] as TagWalk;
+    const walk = this.#walks[this.#next] as TagWalk;
     const found = walk.head(this.#target);
     if (found === null) return null;
     const { value, blob } = found;
     this.#there = blob === this.#target ? this.#there + 1 : 1;
     this.#target = blob;
     if (this.#there < this.#walks.length) {
-      this.#turn = (this.#turn + 1) % this.#walks.length;
+      this.#next = (this.#next + 1) % this.#walks.length;
       return { position: { value, blob, isDone: false }, isCandidate: false };
     }
     walk.advance();

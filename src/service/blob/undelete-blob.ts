@@ -6,10 +6,10 @@ import { admitToContainer } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { restoreRevision } from "./history.ts";
 import { type Container, readBlob } from "./records.ts";
-import { hasStates, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
+import { hasRevisions, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
 
 /** Revisions that one transaction restores. */
-const BODY_STATES_MAX = 256;
+const BODY_REVISIONS_MAX = 256;
 
 /**
  * Restores a deleted blob and its deleted snapshots and versions. If the name has a current blob,
@@ -19,7 +19,7 @@ export async function undeleteBlob(context: BlobContext, asked: BlobAsked): Prom
   let isFirst = true;
   for (;;) {
     const restored = await context.store.transact((tx) => undelete(context, tx, asked, isFirst));
-    if (restored < BODY_STATES_MAX) return;
+    if (restored < BODY_REVISIONS_MAX) return;
     isFirst = false;
   }
 }
@@ -38,7 +38,7 @@ function undelete(
   // The blob comes first, because snapshots need one.
   const current = readDeletedCurrent(tx, container, at.blob);
   if (current !== null) restoreRevision(context, tx, place, current);
-  const revisions = readDeletedRevisions(tx, container, at.blob, BODY_STATES_MAX);
+  const revisions = readDeletedRevisions(tx, container, at.blob, BODY_REVISIONS_MAX);
   for (const revision of revisions) restoreRevision(context, tx, place, revision);
   const isAlive = ({ untilMs }: { untilMs: number }) => untilMs > tx.now();
   const hasRestored = (current !== null && isAlive(current)) || revisions.some(isAlive);
@@ -48,5 +48,5 @@ function undelete(
 
 /** With versioning, a deleted blob still has its versions, and nothing has to be restored. */
 function isThere(view: View, container: Container, name: string): boolean {
-  return readBlob(view, container, name) !== null || hasStates(view, container, name);
+  return readBlob(view, container, name) !== null || hasRevisions(view, container, name);
 }

@@ -11,7 +11,7 @@ import { type TierStatus, tierStatus } from "./share-tier.ts";
 export interface ShareFound {
   readonly share: Share;
   /** The share as it is now, or the snapshot that the request names. */
-  readonly state: Share | ShareSnapshot;
+  readonly revision: Share | ShareSnapshot;
   readonly lease: LeaseStatus;
   readonly tier: TierStatus;
 }
@@ -27,8 +27,8 @@ export async function getShareProperties(
 export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
-  const state = snapshot === null ? share : requireSnapshot(view, share, snapshot);
+  const revision = snapshot === null ? share : requireSnapshot(view, share, snapshot);
   const now = view.now();
-  refuse(judgeReadByLease(state.lease, asked.leaseId, now, "Container"));
-  return { share, state, lease: leaseStatus(state.lease, now), tier: tierStatus(share, now) };
+  refuse(judgeReadByLease(revision.lease, asked.leaseId, now, "Container"));
+  return { share, revision, lease: leaseStatus(revision.lease, now), tier: tierStatus(share, now) };
 }

@@ -56,7 +56,7 @@ export interface ListedShares {
 export interface ListedShare extends SharePosition {
   readonly share: Share;
   /** The share as it is now, or one of its snapshots. */
-  readonly state: Share | ShareSnapshot;
+  readonly revision: Share | ShareSnapshot;
   readonly snapshot: Stamp | null;
   readonly deleted: Deletion | null;
   readonly lease: LeaseStatus;
@@ -102,7 +102,7 @@ function listPage(
       if (after !== null && !isBehind(item, after)) continue;
       if (shares.length === room) return { shares, next: shares.at(-1) ?? null };
       shares.push(item);
-      budget.spend(bytesOfMetadata(item.state.metadata));
+      budget.spend(bytesOfMetadata(item.revision.metadata));
     }
     if (one === lastDeleted) {
       return { shares, next: { name: one.name, kind: DELETED, stamp: lastDeleted.version } };
@@ -167,7 +167,7 @@ function listedLive(
       kind: SNAPSHOT,
       stamp,
       share,
-      state: snapshot,
+      revision: snapshot,
       snapshot: stamp,
       deleted: null,
       lease: leaseStatus(snapshot.lease, now),
@@ -178,7 +178,7 @@ function listedLive(
       kind: SHARE,
       stamp: 0n,
       share,
-      state: share,
+      revision: share,
       snapshot: null,
       deleted: null,
       lease,
@@ -196,7 +196,7 @@ function listedDeleted(
   if (deletion === null) return [];
   const { share } = deleted;
   const lease = leaseStatus(null, now);
-  const item = { name, kind: DELETED, stamp: version, share, state: share, snapshot: null };
+  const item = { name, kind: DELETED, stamp: version, share, revision: share, snapshot: null };
   return [{ ...item, deleted: deletion, lease, tier: tierStatus(share, now) }];
 }
 

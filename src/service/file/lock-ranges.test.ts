@@ -65,11 +65,11 @@ test("a lock ends with its unlock, or with its handle", async () => {
   const { files, one, two } = await opened();
   await lock(files, one, 0, 10);
   await lock(files, one, 20, 10);
-  assert.equal(await lock(files, two, 0, 1), "held-back");
+  assert.equal(await lock(files, two, 0, 1), "blocked");
   assert.equal(await unlock(files, two, 0, 10), false);
   assert.equal(await unlock(files, one, 0, 10), true);
   assert.equal(await lock(files, two, 0, 1), "granted");
-  assert.equal(await lock(files, two, 25, 1), "held-back");
+  assert.equal(await lock(files, two, 25, 1), "blocked");
   await files.close(one);
   assert.equal(await lock(files, two, 25, 1), "granted");
   await files.close(two);
@@ -82,10 +82,10 @@ test("several ranges are locked all or none", async () => {
   await lock(files, one, 50, 1);
   const range = (offset: bigint) => ({ offset, length: 1n, isExclusive: true });
   const ranges = [range(0n), range(50n)];
-  assert.equal(await lockRanges(files.context, { ...two, ranges }), "held-back");
+  assert.equal(await lockRanges(files.context, { ...two, ranges }), "blocked");
   assert.equal(await lock(files, one, 0, 1), "granted");
   const same = [range(7n), range(7n)];
-  assert.equal(await lockRanges(files.context, { ...two, ranges: same }), "held-back");
+  assert.equal(await lockRanges(files.context, { ...two, ranges: same }), "blocked");
 });
 
 test("unlocks before one that fails stay done", async () => {
@@ -95,7 +95,7 @@ test("unlocks before one that fails stay done", async () => {
   const ranges = [0n, 1n, 2n].map((offset) => ({ offset, length: 1n }));
   assert.equal(await unlockRanges(files.context, { ...one, ranges }), false);
   assert.equal(await lock(files, two, 0, 1), "granted");
-  assert.equal(await lock(files, two, 2, 1), "held-back");
+  assert.equal(await lock(files, two, 2, 1), "blocked");
 });
 
 test("the number of locks is limited, and directories cannot be locked", async () => {

@@ -1,7 +1,7 @@
 import { Fault } from "../../base/fault.ts";
 import { FILE_LOCKS_MAX } from "../../base/limits.ts";
 import { WRITES } from "../../rules/caching.ts";
-import { isLockHeldBack, isLockRange, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
+import { isLockBlocked, isLockRange, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
 import { requireCachesBroken } from "./caches.ts";
@@ -14,8 +14,8 @@ export interface LockRanges extends HandleAsked {
   readonly ranges: readonly (Range & { readonly isExclusive: boolean })[];
 }
 
-/** The client may retry a "held-back" lock once others have unlocked or closed. */
-export type LockOutcome = "granted" | "held-back" | "too-many" | "beyond";
+/** The client may retry a "blocked" lock once others have unlocked or closed. */
+export type LockOutcome = "granted" | "blocked" | "too-many" | "beyond";
 
 /** Locks all ranges or none. */
 export async function lockRanges(context: FileContext, asked: LockRanges): Promise<LockOutcome> {
@@ -29,7 +29,7 @@ export async function lockRanges(context: FileContext, asked: LockRanges): Promi
     const held: RangeLock[] = readLocks(tx, item, opens.locks);
     for (const { offset, length, isExclusive } of asked.ranges) {
       const wanted = { owner: asked.handle, offset, length, isExclusive };
-      if (isLockHeldBack(held, wanted)) return "held-back";
+      if (isLockBlocked(held, wanted)) return "blocked";
       held.push(wanted);
     }
     for (const lock of held.slice(opens.locks)) writeLock(tx, item, lock);

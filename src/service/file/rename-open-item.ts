@@ -96,8 +96,8 @@ function makeRoom(
   const place = { share: tree.share, id };
   const opens = readOpens(tx, place);
   if (opens !== null) requireCachesBroken(tx, place, opens, NO_OWNER, NEEDS_HANDLES);
-  const isHeld = opens !== null;
-  if (isHeld || isReadOnly(file.attributes)) throw new Fault("AuthorizationPermissionMismatch");
+  const isOpen = opens !== null;
+  if (isOpen || isReadOnly(file.attributes)) throw new Fault("AuthorizationPermissionMismatch");
   removeFile(tx, tree, contents, file);
 }
 

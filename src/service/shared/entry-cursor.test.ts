@@ -33,11 +33,11 @@ function madeOf(entries: readonly Entry[]) {
 test("entries have cached text only in the format that was used last", () => {
   const [first, , , last] = entriesOf(CACHED_ENTRIES_MIN) as [ListedEntry, ...ListedEntry[]];
   assert.equal(first.textIn("long"), null);
-  assert.equal(first.keepText("long", Buffer.from("a long text")).toString(), "a long text");
+  assert.equal(first.cacheText("long", Buffer.from("a long text")).toString(), "a long text");
   assert.equal(first.textIn("long")?.toString(), "a long text");
   assert.equal(first.textIn("short"), null);
   assert.equal(last?.textIn("long"), null);
-  last?.keepText("short", Buffer.from("text"));
+  last?.cacheText("short", Buffer.from("text"));
   assert.deepEqual([first.textIn("long"), first.textIn("short")], [null, null]);
   assert.equal(last?.textIn("short")?.toString(), "text");
 });
@@ -45,6 +45,6 @@ test("entries have cached text only in the format that was used last", () => {
 test("a page too small to be cached has no room for texts", () => {
   const [entry] = entriesOf(CACHED_ENTRIES_MIN - 1) as [ListedEntry];
   const text = Buffer.from("text");
-  assert.equal(entry.keepText("format", text), text);
+  assert.equal(entry.cacheText("format", text), text);
   assert.equal(entry.textIn("format"), null);
 });

@@ -106,8 +106,8 @@ export class ListedEntry implements Entry {
   }
 
   /** Caches the text and returns the cached copy. The text must depend on the entry alone. */
-  keepText(format: unknown, text: Bytes): Bytes {
-    return this.#page.keepText(format, this.#row, text);
+  cacheText(format: unknown, text: Bytes): Bytes {
+    return this.#page.cacheText(format, this.#row, text);
   }
 }
 
@@ -132,7 +132,7 @@ class EntryPage implements Derived {
   }
 
   /** Drops cached texts in any other format. */
-  keepText(format: unknown, row: number, text: Bytes): Bytes {
+  cacheText(format: unknown, row: number, text: Bytes): Bytes {
     if (this.#textBytesMax === 0) return text;
     if (this.#texts === null || this.#texts.format !== format) {
       this.#texts = new EntryTexts(format, this.#textBytesMax);

@@ -28,7 +28,7 @@ export function stampFromQuery(query: Query, name: string): Stamp | null {
 
 /** For operations that only the current blob permits. */
 export function requireCurrentRevision(query: Query): void {
-  for (const [name, subject] of STATES) {
+  for (const [name, subject] of REVISION_PARAMETERS) {
     const value = query.get(name);
     if (value === undefined) continue;
     const reason = `This operation is only allowed on the root blob. ${subject} should not be provided.`;
@@ -36,7 +36,7 @@ export function requireCurrentRevision(query: Query): void {
   }
 }
 
-const STATES = [
+const REVISION_PARAMETERS = [
   ["snapshot", "Snapshot"],
   ["versionid", "Version id"],
 ] as const;

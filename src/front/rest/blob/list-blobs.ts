@@ -142,12 +142,12 @@ function positionOf(query: Query): ListPosition | null {
 }
 
 /** The position of a revision: its stamp, then the name. */
-const STATE = /^(\d{1,20}):(.*)$/su;
+const REVISION_POSITION = /^(\d{1,20}):(.*)$/su;
 const STAMP_MAX = 2n ** 64n - 1n;
 
 function positionOfMarker({ kind, text }: Marker<"n" | "p" | "s">): ListPosition | null {
   if (kind !== "s") return { behind: kind === "p" ? "prefix" : "name", text };
-  const [, stamp = "", name = ""] = STATE.exec(text) ?? [];
+  const [, stamp = "", name = ""] = REVISION_POSITION.exec(text) ?? [];
   if (stamp === "" || BigInt(stamp) > STAMP_MAX) return null;
   return { behind: "revision", text: name, stamp: BigInt(stamp) };
 }

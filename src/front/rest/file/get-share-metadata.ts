@@ -8,10 +8,10 @@ export async function handleGetShareMetadata(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  const { state } = await getShareMetadata(context, shareUseOf(call));
+  const { revision } = await getShareMetadata(context, shareUseOf(call));
   return {
     status: 200,
-    headers: [...versionHeaders(state), ...metadataHeaders(state.metadata)],
+    headers: [...versionHeaders(revision), ...metadataHeaders(revision.metadata)],
     body: null,
   };
 }

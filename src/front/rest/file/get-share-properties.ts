@@ -9,15 +9,15 @@ export async function handleGetShareProperties(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  const { state, lease, tier } = await getShareProperties(context, shareUseOf(call));
+  const { revision, lease, tier } = await getShareProperties(context, shareUseOf(call));
   const headers = [
-    ...versionHeaders(state),
+    ...versionHeaders(revision),
     ...leaseHeaders(lease),
-    ...quotaHeaders(state.quotaGib),
+    ...quotaHeaders(revision.quotaGib),
     ...tierHeaders(tier),
     "x-ms-enabled-protocols",
     "SMB",
-    ...metadataHeaders(state.metadata),
+    ...metadataHeaders(revision.metadata),
   ];
   return { status: 200, headers, body: null };
 }

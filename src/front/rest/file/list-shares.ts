@@ -63,10 +63,10 @@ function markerText({ name, kind, stamp }: SharePosition): string {
 }
 
 function shareElement(listed: ListedShare, withMetadata: boolean): string {
-  const { name, state, snapshot, deleted, lease, tier } = listed;
+  const { name, revision, snapshot, deleted, lease, tier } = listed;
   const properties = [
-    `<Last-Modified>${rfc1123(state.modifiedMs)}</Last-Modified>`,
-    `<Etag>"${etagOf(state.etag)}"</Etag><Quota>${state.quotaGib}</Quota>`,
+    `<Last-Modified>${rfc1123(revision.modifiedMs)}</Last-Modified>`,
+    `<Etag>"${etagOf(revision.etag)}"</Etag><Quota>${revision.quotaGib}</Quota>`,
     deleted === null ? leaseElements(lease) : deletionElements(deleted),
     tierElements(tier),
     "<EnabledProtocols>SMB</EnabledProtocols>",
@@ -77,6 +77,6 @@ function shareElement(listed: ListedShare, withMetadata: boolean): string {
     deleted === null ? "" : "<Deleted>true</Deleted>",
     deleted === null ? "" : `<Version>${shareVersionText(listed.stamp)}</Version>`,
     `<Properties>${properties.join("")}</Properties>`,
-    `${withMetadata ? metadataElement(state.metadata) : ""}</Share>`,
+    `${withMetadata ? metadataElement(revision.metadata) : ""}</Share>`,
   ].join("");
 }

@@ -50,7 +50,7 @@ testOnBoth(
         asked.push(path);
         return path === "/slow" ? new Promise(() => {}) : DONE;
       },
-      { limits: { heldBytesMax: 1, drainMs: 1 } },
+      { limits: { bufferedBytesMax: 1, drainMs: 1 } },
     );
     const slow = GET.replace("/a/c/b", "/slow");
     let isTaken = false;

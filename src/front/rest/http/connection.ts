@@ -115,7 +115,7 @@ export class Connection implements Counted, Reader, Wire {
     if (this.#isEnded) return null;
     if (this.#state === "exchange") {
       this.#received.add(chunk);
-      if (this.#received.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
+      if (this.#received.length >= this.#owner.limits.bufferedBytesMax) this.socket.pause();
       return null;
     }
     const mayBorrow = memory !== null && this.#received.length === 0;

@@ -70,12 +70,12 @@ testOnBoth(
     client.send(text.slice(0, 3));
     const other = running.connect();
     // By the time another client has its answers, the server has read what came before.
-    const settle = async () => {
+    const catchUp = async () => {
       for (let time = 0; time < 3; time++) await other.send(GET).answer();
     };
-    await settle();
+    await catchUp();
     client.send(text.slice(3));
-    await settle();
+    await catchUp();
     go.open();
     assert.equal((await client.answer()).body, text);
   },
@@ -485,14 +485,14 @@ testOnBoth("a taker that is slow with the last part still gets a whole body", as
   const client = running.connect().send(`${put(2 * KIB)}${"x".repeat(KIB)}`);
   const other = running.connect();
   // By the time another client has its answers, the server has read what came before.
-  const settle = async () => {
+  const catchUp = async () => {
     for (let time = 0; time < 3; time++) await other.send(GET).answer();
   };
-  await settle();
+  await catchUp();
   client.send("y".repeat(KIB));
-  await settle();
+  await catchUp();
   first.open();
-  await settle();
+  await catchUp();
   last.open();
   assert.equal((await client.answer()).body, "whole");
 });

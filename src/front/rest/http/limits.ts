@@ -26,7 +26,7 @@ export interface ListenerLimits extends TableLimits {
   readonly discardBytesMax: number;
   readonly discardIdleMs: number;
   /** Reading stops while this much waits behind the current request. */
-  readonly heldBytesMax: number;
+  readonly bufferedBytesMax: number;
   /** Time for running requests when the server stops. */
   readonly drainMs: number;
 }
@@ -49,6 +49,6 @@ export const DEFAULT_LIMITS: ListenerLimits = {
   unreadBytesMax: 256 * KIB,
   discardBytesMax: 256 * MIB,
   discardIdleMs: 5_000,
-  heldBytesMax: 64 * KIB,
+  bufferedBytesMax: 64 * KIB,
   drainMs: 20_000,
 };

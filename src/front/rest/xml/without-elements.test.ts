@@ -29,8 +29,8 @@ test("the same name at another path is another element, notably in metadata", ()
 });
 
 test("text and attributes that look like tags are preserved", () => {
-  const kept = `<A${attribute("n", '"/><Q>')}>${element("R", "<Q>x</Q>/>")}</A>`;
-  assert.equal(withoutElements(kept, PATHS), kept);
+  const unchanged = `<A${attribute("n", '"/><Q>')}>${element("R", "<Q>x</Q>/>")}</A>`;
+  assert.equal(withoutElements(unchanged, PATHS), unchanged);
   const cut = `<A><Q${attribute("n", "a>b")}>${element("R", "</Q>")}</Q></A>`;
   assert.equal(withoutElements(cut, PATHS), "<A></A>");
 });

@@ -10,14 +10,14 @@ const TAG = /<(\/?)([^\s/>?]+)[^>]*?(\/?)>/g;
  */
 export function withoutElements(xml: string, paths: ReadonlySet<string>): string {
   let remaining = "";
-  let keptUpTo = 0;
+  let copiedUpTo = 0;
   let path = "";
   /** The path of the element being removed. */
   let cut: string | null = null;
   for (const { 0: tag, 1: isEnd, 2: name, 3: isEmpty, index } of xml.matchAll(TAG)) {
     if (isEnd !== "") {
       if (path === cut) {
-        keptUpTo = index + tag.length;
+        copiedUpTo = index + tag.length;
         cut = null;
       }
       path = path.slice(0, Math.max(0, path.lastIndexOf("/")));
@@ -25,11 +25,11 @@ export function withoutElements(xml: string, paths: ReadonlySet<string>): string
     }
     const own = path === "" ? `${name}` : `${path}/${name}`;
     if (cut === null && paths.has(own)) {
-      remaining += xml.slice(keptUpTo, index);
-      keptUpTo = index + tag.length;
+      remaining += xml.slice(copiedUpTo, index);
+      copiedUpTo = index + tag.length;
       if (isEmpty === "") cut = own;
     }
     if (isEmpty === "") path = own;
   }
-  return remaining + xml.slice(keptUpTo);
+  return remaining + xml.slice(copiedUpTo);
 }

@@ -60,12 +60,12 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
   const wanted = { ...open.asked, ranges };
   const attempt = () => afterCacheBreaks(call, () => lockRanges(call.server.options.files, wanted));
   let outcome = await attempt();
-  while (outcome === "held-back") {
+  while (outcome === "blocked") {
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);
     const cancelled = call.pend();
     const unlocked = nextUnlock(call, open, [cancelled, open.ending]);
     outcome = await attempt();
-    if (outcome !== "held-back") break;
+    if (outcome !== "blocked") break;
     await unlocked;
     if (open.ending.aborted) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
     if (cancelled.aborted) throw new StatusError(STATUS.CANCELLED);

@@ -8,7 +8,7 @@ import { ManualClock } from "../../src/base/clock.ts";
 import { Fault } from "../../src/base/fault.ts";
 import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
-import { PAGE_BLOB_BYTES, RealStates, type Shown } from "./blob-states.ts";
+import { PAGE_BLOB_BYTES, RealRevisions, type Shown } from "./blob-revisions.ts";
 import { Random } from "./random.ts";
 
 const NAMES = ["a", "b"];
@@ -16,7 +16,7 @@ const TYPES = ["BlockBlob", "PageBlob", "AppendBlob"] as const;
 const RUNS = { memory: 25, embedded: 3 } as const;
 const STEPS = 80;
 
-interface ModelState {
+interface ModelRevision {
   readonly type: (typeof TYPES)[number];
   readonly bytes: Buffer;
   readonly label: string;
@@ -27,15 +27,15 @@ interface ModelState {
 
 interface ModelDeleted {
   readonly was: "current" | "snapshot" | "version";
-  readonly state: ModelState;
+  readonly revision: ModelRevision;
   readonly untilDay: number;
 }
 
 /** All revisions of one name, in the simplest form. */
 class ModelBlob {
-  current: ModelState | null = null;
-  snapshots: ModelState[] = [];
-  versions: ModelState[] = [];
+  current: ModelRevision | null = null;
+  snapshots: ModelRevision[] = [];
+  versions: ModelRevision[] = [];
   deleted: ModelDeleted[] = [];
 }
 
@@ -50,7 +50,7 @@ class Model {
     return this.blobs.get(name) as ModelBlob;
   }
 
-  replace(name: string, next: Omit<ModelState, "hasVersion">): void {
+  replace(name: string, next: Omit<ModelRevision, "hasVersion">): void {
     const blob = this.blob(name);
     if (blob.current !== null) this.#retire(blob, blob.current, "snapshot");
     blob.current = { ...next, hasVersion: this.versioning };
@@ -58,14 +58,14 @@ class Model {
 
   label(name: string, label: string): void {
     const blob = this.blob(name);
-    const old = blob.current as ModelState;
+    const old = blob.current as ModelRevision;
     if (this.versioning || old.hasVersion) blob.versions.push(old);
     blob.current = { ...old, label, hasVersion: this.versioning };
   }
 
   snapshot(name: string): void {
     const blob = this.blob(name);
-    const old = blob.current as ModelState;
+    const old = blob.current as ModelRevision;
     blob.snapshots.push(old);
     if (!this.versioning) return;
     blob.versions.push(old);
@@ -75,27 +75,27 @@ class Model {
   delete(name: string, snapshots: "include" | "only" | null): void {
     const blob = this.blob(name);
     if (snapshots !== null) {
-      for (const state of blob.snapshots) this.#keepDeleted(blob, state, "snapshot");
+      for (const revision of blob.snapshots) this.#keepDeleted(blob, revision, "snapshot");
       blob.snapshots = [];
     }
     if (snapshots === "only") return;
-    this.#retire(blob, blob.current as ModelState, "current");
+    this.#retire(blob, blob.current as ModelRevision, "current");
     blob.current = null;
   }
 
-  deleteState(name: string, kind: "snapshot" | "version", described: string): void {
+  deleteRevision(name: string, kind: "snapshot" | "version", described: string): void {
     const blob = this.blob(name);
-    const states = kind === "snapshot" ? blob.snapshots : blob.versions;
-    const at = states.findIndex((state) => tell(state) === described);
-    const [state] = states.splice(at, 1);
-    this.#keepDeleted(blob, state as ModelState, kind);
+    const revisions = kind === "snapshot" ? blob.snapshots : blob.versions;
+    const at = revisions.findIndex((revision) => tell(revision) === described);
+    const [revision] = revisions.splice(at, 1);
+    this.#keepDeleted(blob, revision as ModelRevision, kind);
   }
 
   deleteForGood(name: string, kind: "snapshot" | "version", label: string): void {
     const blob = this.blob(name);
     const wasOf = (one: ModelDeleted) => (one.was === "version" ? "version" : "snapshot");
     const at = this.alive(blob).findIndex(
-      (one) => wasOf(one) === kind && one.state.label === label,
+      (one) => wasOf(one) === kind && one.revision.label === label,
     );
     const found = this.alive(blob)[at];
     blob.deleted = blob.deleted.filter((one) => one !== found);
@@ -105,12 +105,12 @@ class Model {
   undelete(name: string): boolean {
     const blob = this.blob(name);
     const alive = this.alive(blob);
-    const states = [...blob.snapshots, ...blob.versions, ...alive];
-    const isThere = blob.current !== null || states.length > 0;
-    for (const { was, state } of alive) {
-      if (was === "current" && blob.current === null) blob.current = state;
-      else if (was === "version") blob.versions.push(state);
-      else blob.snapshots.push(state);
+    const revisions = [...blob.snapshots, ...blob.versions, ...alive];
+    const isThere = blob.current !== null || revisions.length > 0;
+    for (const { was, revision } of alive) {
+      if (was === "current" && blob.current === null) blob.current = revision;
+      else if (was === "version") blob.versions.push(revision);
+      else blob.snapshots.push(revision);
     }
     blob.deleted = [];
     return isThere;
@@ -120,23 +120,23 @@ class Model {
     return blob.deleted.filter(({ untilDay }) => untilDay > this.day);
   }
 
-  #retire(blob: ModelBlob, state: ModelState, was: "current" | "snapshot"): void {
-    if (this.versioning || state.hasVersion) blob.versions.push(state);
-    else this.#keepDeleted(blob, state, was);
+  #retire(blob: ModelBlob, revision: ModelRevision, was: "current" | "snapshot"): void {
+    if (this.versioning || revision.hasVersion) blob.versions.push(revision);
+    else this.#keepDeleted(blob, revision, was);
   }
 
-  #keepDeleted(blob: ModelBlob, state: ModelState, was: ModelDeleted["was"]): void {
+  #keepDeleted(blob: ModelBlob, revision: ModelRevision, was: ModelDeleted["was"]): void {
     if (this.keepsDays === null) return;
     if (was === "current") {
       blob.deleted = blob.deleted.map((one) =>
         one.was === "current" ? { ...one, was: "snapshot" } : one,
       );
     }
-    blob.deleted.push({ was, state, untilDay: this.day + this.keepsDays });
+    blob.deleted.push({ was, revision, untilDay: this.day + this.keepsDays });
   }
 }
 
-function tell({ label, bytes }: Pick<ModelState, "label" | "bytes">): string {
+function tell({ label, bytes }: Pick<ModelRevision, "label" | "bytes">): string {
   return `${label} ${bytes.length} ${createHash("md5").update(bytes).digest("hex")}`;
 }
 
@@ -144,25 +144,29 @@ function tell({ label, bytes }: Pick<ModelState, "label" | "bytes">): string {
 function expected(model: Model, blob: ModelBlob): string[] {
   const lines: string[] = [];
   if (blob.current !== null) lines.push(`current ${tell(blob.current)}`);
-  for (const state of blob.snapshots) lines.push(`snapshot ${tell(state)}`);
-  for (const state of blob.versions) lines.push(`version ${tell(state)}`);
-  for (const { was, state } of model.alive(blob)) {
+  for (const revision of blob.snapshots) lines.push(`snapshot ${tell(revision)}`);
+  for (const revision of blob.versions) lines.push(`version ${tell(revision)}`);
+  for (const { was, revision } of model.alive(blob)) {
     const kind = was === "current" && blob.current !== null ? "snapshot" : was;
-    lines.push(`deleted ${kind} ${state.label}`);
+    lines.push(`deleted ${kind} ${revision.label}`);
   }
   return lines.sort();
 }
 
-async function found(real: RealStates, name: string, shown: readonly Shown[]): Promise<string[]> {
-  const lines = shown.map(async ({ kind, isDeleted, label, state }) => {
+async function found(
+  real: RealRevisions,
+  name: string,
+  shown: readonly Shown[],
+): Promise<string[]> {
+  const lines = shown.map(async ({ kind, isDeleted, label, revision }) => {
     if (isDeleted) return `deleted ${kind} ${label}`;
-    return `${kind} ${tell({ label, bytes: await real.read(name, state) })}`;
+    return `${kind} ${tell({ label, bytes: await real.read(name, revision) })}`;
   });
   return (await Promise.all(lines)).sort();
 }
 
 /** Takes one step in the service and in the model. */
-async function step(real: RealStates, model: Model, random: Random, at: number): Promise<void> {
+async function step(real: RealRevisions, model: Model, random: Random, at: number): Promise<void> {
   const name = random.pick(NAMES);
   const blob = model.blob(name);
   const { current } = blob;
@@ -174,7 +178,7 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
     label: 8,
     snapshot: 15,
     delete: 12,
-    deleteState: 15,
+    deleteRevision: 15,
     undelete: 10,
     advance: 8,
     keep: 6,
@@ -236,8 +240,8 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
       model.delete(name, snapshots);
       break;
     }
-    case "deleteState":
-      await deleteState(real, model, random, name);
+    case "deleteRevision":
+      await deleteRevision(real, model, random, name);
       break;
     case "undelete": {
       const undeleted = real.undelete(name);
@@ -247,7 +251,7 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
     }
     case "advance": {
       const days = random.pick([1, 2]);
-      real.turnDays(days);
+      real.advanceDays(days);
       model.day += days;
       break;
     }
@@ -265,29 +269,29 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
   }
 }
 
-async function deleteState(
-  real: RealStates,
+async function deleteRevision(
+  real: RealRevisions,
   model: Model,
   random: Random,
   name: string,
 ): Promise<void> {
-  const shown = (await real.list(name, 100)).filter(({ state }) => state !== null);
+  const shown = (await real.list(name, 100)).filter(({ revision }) => revision !== null);
   if (shown.length === 0) return;
-  const { kind, state, isDeleted, label } = random.pick(shown);
-  if (state === null || kind === "current") return;
+  const { kind, revision, isDeleted, label } = random.pick(shown);
+  if (revision === null || kind === "current") return;
   if (!isDeleted) {
-    const described = tell({ label, bytes: await real.read(name, state) });
-    await real.deleteState(name, state, false);
-    model.deleteState(name, kind, described);
+    const described = tell({ label, bytes: await real.read(name, revision) });
+    await real.deleteRevision(name, revision, false);
+    model.deleteRevision(name, kind, described);
   } else if (model.keepsDays !== null) {
     // Revisions with one label may differ in their bytes, which a list does not show.
     if (shown.filter((one) => one.label === label && one.isDeleted).length > 1) return;
-    await real.deleteState(name, state, true);
+    await real.deleteRevision(name, revision, true);
     model.deleteForGood(name, kind, label);
   }
 }
 
-function emptyOf(type: ModelState["type"]): Buffer {
+function emptyOf(type: ModelRevision["type"]): Buffer {
   return Buffer.alloc(type === "PageBlob" ? PAGE_BLOB_BYTES : 0);
 }
 
@@ -307,24 +311,24 @@ function recordsLeft(data: Data): Promise<number> {
 }
 
 /** Deletes everything, version by version, and lets its retention end. */
-async function deleteEverything(real: RealStates): Promise<void> {
+async function deleteEverything(real: RealRevisions): Promise<void> {
   for (const name of NAMES) {
     const shown = await real.list(name, 3);
     if (shown.some(({ kind, isDeleted }) => kind === "current" && !isDeleted)) {
       await real.delete(name, "include");
     }
     // With versioning, snapshots may outlive their blob.
-    for (const { state, isDeleted } of await real.list(name, 3)) {
-      if (!isDeleted && state !== null) await real.deleteState(name, state, false);
+    for (const { revision, isDeleted } of await real.list(name, 3)) {
+      if (!isDeleted && revision !== null) await real.deleteRevision(name, revision, false);
     }
   }
-  real.turnDays(3);
+  real.advanceDays(3);
   await real.sweep();
 }
 
 async function run(data: Data, clock: ManualClock, seed: number): Promise<void> {
   const random = new Random(seed);
-  const real = new RealStates(data, clock);
+  const real = new RealRevisions(data, clock);
   const model = new Model();
   await real.open();
   for (let at = 0; at < STEPS; at++) {
@@ -344,7 +348,8 @@ for (const engine of ["memory", "embedded"] as const) {
   test(`${engine}: snapshots, versions and deleted blobs match a simple model, and leave nothing behind`, async () => {
     const first = Number(process.env.LAZULI_SEED ?? randomInt(2 ** 31));
     for (let seed = first; seed < first + RUNS[engine]; seed++) {
-      const folder = engine === "memory" ? null : await mkdtemp(join(tmpdir(), "lazuli-states-"));
+      const folder =
+        engine === "memory" ? null : await mkdtemp(join(tmpdir(), "lazuli-revisions-"));
       const clock = new ManualClock(1_700_000_000_000);
       const data = await openData({ location: folder, memoryBytesMax: null }, clock, assert.fail);
       try {

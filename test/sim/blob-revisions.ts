@@ -45,11 +45,11 @@ export interface Shown {
   readonly isDeleted: boolean;
   readonly label: string;
   /** How to request it. */
-  readonly state: BlobRevision | null;
+  readonly revision: BlobRevision | null;
 }
 
 /** The Blob service on one container, with the methods of the model it is compared with. */
-export class RealStates {
+export class RealRevisions {
   versioning = false;
   readonly clock: ManualClock;
   readonly #data: Data;
@@ -129,8 +129,8 @@ export class RealStates {
     await deleteBlob(this.#context, { ...use(name), snapshots, permanent: false });
   }
 
-  async deleteState(name: string, state: BlobRevision, permanent: boolean): Promise<void> {
-    await deleteBlob(this.#context, { ...use(name, state), snapshots: null, permanent });
+  async deleteRevision(name: string, revision: BlobRevision, permanent: boolean): Promise<void> {
+    await deleteBlob(this.#context, { ...use(name, revision), snapshots: null, permanent });
   }
 
   async undelete(name: string): Promise<void> {
@@ -145,12 +145,12 @@ export class RealStates {
     );
   }
 
-  turnDays(days: number): void {
+  advanceDays(days: number): void {
     this.clock.advance(days * DAY_MS);
   }
 
-  async read(name: string, state: BlobRevision | null): Promise<Buffer> {
-    const asked = { ...use(name, state), range: null, digests: null };
+  async read(name: string, revision: BlobRevision | null): Promise<Buffer> {
+    const asked = { ...use(name, revision), range: null, digests: null };
     return Buffer.from(await readWhole((await getBlob(this.#context, asked)).reading));
   }
 
@@ -181,10 +181,10 @@ export class RealStates {
       for await (const page of pages) {
         for (const item of page.items) {
           if (item.kind === "prefix") continue;
-          const { blob, revision: state, deleted } = item.shown();
+          const { blob, revision, deleted } = item.shown();
           const label = blob?.metadata[0]?.[1] ?? "";
-          const kind = state?.kind ?? "current";
-          shown.push({ kind, isDeleted: deleted !== null, label, state });
+          const kind = revision?.kind ?? "current";
+          shown.push({ kind, isDeleted: deleted !== null, label, revision });
         }
         after = page.next;
       }
@@ -205,7 +205,7 @@ export class RealStates {
   }
 }
 
-function use(blob: string, state: BlobRevision | null = null): BlobRead {
-  const at = { ...AT, blob, revision: state };
+function use(blob: string, revision: BlobRevision | null = null): BlobRead {
+  const at = { ...AT, blob, revision };
   return { at, access: OWNER, conditions: NO_CONDITIONS, leaseId: null };
 }
