@@ -9,6 +9,13 @@ export const checkUnfinished: Rule = lineRule({
   covers: isCode,
 });
 
+export const checkConflicts: Rule = lineRule({
+  rule: "conflict",
+  pattern: /^(?:<{7} |={7}$|>{7} )/,
+  message: "a merge is not finished: decide for one side",
+  covers: () => true,
+});
+
 export const checkSkips: Rule = lineRule({
   rule: "skip",
   pattern:

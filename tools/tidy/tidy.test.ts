@@ -128,6 +128,14 @@ test("nothing is left unfinished or switched off without a reason", () => {
   }
 });
 
+test("an unfinished merge is refused in code and documents", () => {
+  for (const line of [`${"<".repeat(7)} HEAD`, "=".repeat(7), `${">".repeat(7)} branch`]) {
+    assert.deepEqual(rulesBroken("docs/guides/a.md", "text", line), ["2 conflict"], line);
+    assert.deepEqual(rulesBroken("src/base/a.ts", line), ["1 conflict"], line);
+  }
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "Title", "====="), []);
+});
+
 test("tests do not sleep, unless they say why", () => {
   const sleep = `set${"Timeout"}(done, 100);`;
   const path = "src/base/a.test.ts";

@@ -5,6 +5,7 @@ import { checkDecision } from "./decisions.ts";
 import { type Finding, isCode, type Rule, type SourceFile } from "./finding.ts";
 import { checkLayers } from "./layers.ts";
 import {
+  checkConflicts,
   checkLockFile,
   checkMacCompare,
   checkMachinePaths,
@@ -25,6 +26,7 @@ const RULES: readonly Rule[] = [
   checkDeclaredNames,
   checkBarrels,
   checkUnfinished,
+  checkConflicts,
   checkSkips,
   checkSleeps,
   checkMacCompare,
