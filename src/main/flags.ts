@@ -1,6 +1,6 @@
 /** The commands of `lazuli`: its first argument. Without one it starts the server. */
 export const COMMANDS = {
-  start: "Serve the protocols (this is what happens without a command).",
+  start: "Serve the protocols. This is the default command.",
   verify: "Read everything in a data folder, and name what is damaged.",
 } as const;
 
@@ -53,18 +53,18 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "location",
         short: "l",
         value: "folder",
-        help: `Where the data lives (default ./${DEFAULT_LOCATION}).`,
+        help: `The data folder (default ./${DEFAULT_LOCATION}).`,
         commands: ["start", "verify"],
       },
       {
         name: "inMemoryPersistence",
         value: null,
-        help: "Keep everything in memory; it is gone when the server stops.",
+        help: "Store everything in memory only.",
       },
       {
         name: "extentMemoryLimit",
         value: "MiB",
-        help: "Most memory for stored bytes, with --inMemoryPersistence.",
+        help: "The most memory for stored bytes, with --inMemoryPersistence.",
       },
       {
         name: "acceptDataLoss",
@@ -74,7 +74,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "scrub",
         value: "MiB",
-        help: "Look for damage all the time, reading so much a second.",
+        help: "Search for damage in the background, reading this much a second.",
       },
     ],
   },
@@ -84,13 +84,13 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "host",
         value: "address",
-        help: `Listen here, all services (default ${DEFAULT_HOST}).`,
+        help: `The address of all services (default ${DEFAULT_HOST}).`,
       },
       ...SERVICE_NAMES.flatMap((service) => [
         {
           name: `${service}Host`,
           value: "address",
-          help: `${titleOf(service)}: listen here.`,
+          help: `${titleOf(service)}: its address.`,
           service,
         },
         {
@@ -103,22 +103,22 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "listener",
         value: "kind",
-        help: "HTTP: own (default), or node for the parser of node:http.",
+        help: "The HTTP parser: own (default), or node for that of node:http.",
       },
       {
         name: "disableProductStyleUrl",
         value: null,
-        help: "Take the account from the path only, never from the host name.",
+        help: "Take the account only from the path, not from the host name.",
       },
       {
         name: "maxConnections",
         value: "number",
-        help: "Most connections at a time, for each service.",
+        help: "The most connections of each service at a time.",
       },
       {
         name: "maxConnectionsPerAddress",
         value: "number",
-        help: "Most of them from one address (default: half of them).",
+        help: "The most connections from one address (default: half of them).",
       },
       ...(["blob", "queue", "table", "file"] as const).map((service) => ({
         name: `${service}KeepAliveTimeout`,
@@ -142,7 +142,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "trustNetwork",
         value: null,
-        help: "Let others in with a well-known or short key, or --oauth basic.",
+        help: "Listen beyond loopback despite a weak key or --oauth basic.",
       },
       {
         name: "smbEncryption",

@@ -66,10 +66,10 @@ test("a SIGHUP stops the server only if its terminal was closed", async () => {
   let isClosed = false;
   const { source, exits } = stopping(Promise.resolve(), () => isClosed);
   source.emit("SIGHUP");
-  await settlePromises();
+  await runCallbacks();
   assert.deepEqual(exits, []);
   isClosed = true;
   source.emit("SIGHUP");
-  await settlePromises();
+  await runCallbacks();
   assert.deepEqual(exits, [0]);
 });

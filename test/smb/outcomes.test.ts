@@ -10,7 +10,7 @@ import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb, type TestSmbOptions } from "./server.ts";
 import { SmbFiles } from "./smb-files.ts";
-import { noSmbclient, smbclient } from "./smbclient.ts";
+import { skipWithoutSmbclient, smbclient } from "./smbclient.ts";
 
 const EXCLUSIVE_NOW = 2 | 16;
 
@@ -170,7 +170,7 @@ test("a connection that is cut has an outcome that says so", async (t) => {
   );
 });
 
-test("smbclient's visit can be read in the outcomes", { skip: noSmbclient }, async (t) => {
+test("smbclient's visit can be read in the outcomes", { skip: skipWithoutSmbclient }, async (t) => {
   const smb = await started(t);
   await smbclient(smb.port, "//127.0.0.1/box", "-c", "put /etc/hostname name.txt; rm name.txt");
   const seen = smb.outcomes.filter(({ path }) => path === "name.txt");
