@@ -26,16 +26,17 @@ const PUBLIC = {
 function reference(): string {
   return `# Permissions
 
-Who has a key of the account, or a bearer token that the server takes, may do everything. This is
-what others need: the resource type and a letter in an account SAS, a letter in a service SAS or in
-a user delegation SAS, or the level of public access of the container. Who has \`c\` but not \`w\` may
-create a blob, also of blocks, but not replace one. Who sets tags with an upload, asks for them in a list, or makes them
-a condition needs \`t\` as well. Each operation in a batch brings what it needs itself.
+A key of the account, or a valid bearer token, permits everything. The tables show what other clients need: the resource type and a
+letter in an account SAS, a letter in a service SAS or a user delegation SAS, or the public access level of the container.
 
-A SAS that comes with a key or a token counts, too: both must be valid, and no more is permitted than the SAS says.
-A SAS for one user (\`sduoid\`) is good with that user's token alone. A rename with a SAS has one in the URL of its source, too.
+* \`c\` without \`w\` permits to create a blob, also from blocks, but not to replace one.
+* Setting tags with an upload, listing tags, and conditions on tags need \`t\` as well.
+* Each operation in a batch needs its own permission.
+* If a SAS comes with a key or a token, both must be valid, and the request may do only what the SAS permits.
+* A SAS for one user (\`sduoid\`) is valid only with that user's token.
+* A rename with a SAS also needs a SAS in the URL of its source.
 
-The service takes \`c\` for blocks in version 2026-04-06 and later; here every version does.
+The service accepts \`c\` for blocks since version 2026-04-06. This server does in every version.
 ${Object.entries(SERVICES)
   .map(([title, needs]) => section(title, needs))
   .join("")}`;

@@ -139,26 +139,26 @@ test("docs/reference/ignored-parameters.md lists the parameters without effect",
   const before = Object.entries(BEFORE).map(([name, by]) => `* \`${name}\`: ${by}.`);
   assertReference(
     "ignored-parameters.md",
-    `# Headers and parameters that change nothing
+    `# Headers and parameters without effect
 
-Every header and parameter that the service documents for an operation is obeyed, or refused by name
+The server obeys every header and parameter that the service documents for an operation, or refuses it by name
 ([Blob](blob-operations.md#features-that-are-refused), [File](file-operations.md)), except these:
 
 | service | operation | parameter | why |
 |---|---|---|---|
 ${rows.join("\n")}
 
-Read before an operation is handled:
+These take effect before an operation is handled:
 
 ${before.join("\n")}
 
-Obeyed where it applies, and ignored elsewhere, as the service documents it:
+Obeyed where it applies and otherwise ignored, as the service documents it:
 
-* \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, where nothing is rehydrated.
+* \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, if nothing is rehydrated.
 
 The service properties \`Logging\`, \`HourMetrics\` and \`MinuteMetrics\` are stored and returned as they
-were set, but nothing is logged or measured for them: see \`--log\` for a log of requests. Switching logging on creates the container
-\`$logs\`, as in the service; it stays empty.
+were set, but they cause no logging and no metrics; \`--log\` writes a log of requests. Switching logging on creates the container
+\`$logs\`, as in the service, but it stays empty.
 `,
   );
 });

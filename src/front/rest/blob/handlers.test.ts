@@ -68,7 +68,7 @@ function reference(): string {
   });
   return `# Operations of the Blob service
 
-Operations on a container carry \`restype=container\`. What is not supported yet is refused with
+Operations on a container carry \`restype=container\`. Operations that are not supported yet are refused with
 501 \`NotImplemented\`, and the answer names the operation.
 
 | operation | request | supported |
@@ -77,38 +77,38 @@ ${lines.join("\n")}
 
 ## Features that are refused
 
-No header of the service is accepted and ignored: what asks for one of these is answered with 400
-\`UnsupportedHeader\`, which names the header, or as the table says.
+No header of the service is accepted and ignored. A request for one of these features gets 400
+\`UnsupportedHeader\`, which names the header, or the answer in the table.
 
-| feature | asked for by |
+| feature | headers, operations and answers |
 |---|---|
-| keys of customers | \`x-ms-encryption-key\`, \`-key-sha256\`, \`-algorithm\`, also of sources |
+| customer-provided keys | \`x-ms-encryption-key\`, \`-key-sha256\`, \`-algorithm\`, also for sources |
 | encryption scopes | \`x-ms-encryption-scope\`, \`x-ms-default-encryption-scope\`, \`x-ms-deny-encryption-scope-override\`; writing with a SAS that has \`ses\`: 400 \`UnsupportedQueryParameter\` |
 | immutability and legal hold | \`x-ms-immutability-policy-…\`, \`x-ms-legal-hold\`; setImmutabilityPolicy, deleteImmutabilityPolicy, setLegalHold: 501 |
 | expiry | \`x-ms-expiry-…\`; setBlobExpiry: 501 |
 | query | queryBlob: 501 |
 | static website | switching it on in the properties of the service: 400 |
-| change feed | there is no \`$blobchangefeed\`: 404 \`ContainerNotFound\`; nobody can create it: 400 \`InvalidResourceName\` |
-| tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`, of a page blob that is created or is there \`AccessTierNotSupportedForBlobType\` |
-| copies of a part, with other properties, or checked by digests where a copy does not do that | \`x-ms-source-range\`, \`x-ms-blob-content-…\`, \`x-ms-blob-cache-control\`, \`x-ms-copy-source-blob-properties\`, \`x-ms-seal-blob\`, \`x-ms-source-content-…\` |
-| comparing pages with a snapshot elsewhere | \`x-ms-previous-snapshot-url\` |
-| deleting by the time of a tier | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |
+| change feed | \`$blobchangefeed\` does not exist (404 \`ContainerNotFound\`) and cannot be created (400 \`InvalidResourceName\`) |
+| tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`; for new and existing page blobs 400 \`AccessTierNotSupportedForBlobType\` |
+| copying a part, setting properties or checking digests, in operations that do not offer it | \`x-ms-source-range\`, \`x-ms-blob-content-…\`, \`x-ms-blob-cache-control\`, \`x-ms-copy-source-blob-properties\`, \`x-ms-seal-blob\`, \`x-ms-source-content-…\` |
+| comparing pages with a snapshot in another account | \`x-ms-previous-snapshot-url\` |
+| deletes that depend on when the tier was set | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |
 
-## Where this is known from
+## Sources
 
-Where the documents of the service are silent, these are followed. A recording is what the service answered to a test of an SDK.
+Where the documentation of the service is silent, these sources decide. A recording shows how the service answered a test of an SDK.
 
 | what | source |
 |---|---|
-| Break Lease tells whole seconds, rounded down | recording of \`BreakLeaseAsync\` in the .NET SDK: 14, of a lease of 15 s that is broken at once |
+| Break Lease returns whole seconds, rounded down | recording of \`BreakLeaseAsync\` in the .NET SDK: 14 s for a lease of 15 s that is broken at once |
 | a stored policy without terms comes back without \`AccessPolicy\`, in all services | recordings of \`test_set_…_acl_with_empty_signed_identifier\` in the Python SDK (queues, tables) |
-| Delete Blob takes blocks that were never committed | issue 350 of azure-storage-node |
+| Delete Blob deletes blocks that were never committed | issue 350 of azure-storage-node |
 | Delete Blob with \`only\`, of a blob without snapshots, is 404 \`BlobNotFound\` | recording of \`test_delete_blobs_snapshot\` in the Python SDK |
 | Undelete Blob of a blob that has only versions is 200 and changes nothing; \`x-ms-delete-type-permanent\` is \`false\` with soft delete | recording of \`undelete\` (\`blobclient.spec.ts\`) in the JavaScript SDK |
 | snapshots and versions show no lease | recordings of \`test_get_blob_properties_with_snapshot\` in the Python SDK |
 | a copy of a sealed blob is sealed unless \`x-ms-seal-blob\` is \`false\`; sealing renews the ETag | recordings of \`copy seal blob\` in the JavaScript SDK and of the same in the Python SDK |
 | an incremental copy is answered as \`pending\` | recording of \`test_incremental_copy_blob\` in the Python SDK |
-| \`x-ms-blob-content-md5\` is checked by Put Blob and Put Blob From URL; elsewhere it is stored as it is, whatever its length | recording of \`setHTTPHeaders with all parameters set\` in the JavaScript SDK; \`test_upload_blob_content_md5\` of the Python SDK |
+| \`x-ms-blob-content-md5\` is checked by Put Blob and Put Blob From URL; other operations store it unchecked, whatever its length | recording of \`setHTTPHeaders with all parameters set\` in the JavaScript SDK; \`test_upload_blob_content_md5\` of the Python SDK |
 | \`MutuallyExclusiveQueryParameters\`; a version with \`x-ms-delete-snapshots\` is \`InvalidQueryParameterValue\` | recordings of \`blobversioning.spec.ts\` in the JavaScript SDK; of a snapshot by analogy |
 | Append Block and Put Page From URL: unmet conditions on the source are \`CannotVerifyCopySource\`, 304 or 412 | recordings of \`test_append_block_from_url_with_source_if_…\` and the like in the Python SDK; Put Block and Put Range From URL by analogy |
 | Put Blob From URL: unmet ETags are \`TargetConditionNotMet\` and \`SourceConditionNotMet\`, unmet dates \`ConditionNotMet\` and \`CannotVerifyCopySource\` | recordings of \`blockblobclient.spec.ts\` in the JavaScript SDK and of \`test_upload_blob_from_url_if_match_condition\` in the Python SDK |

@@ -52,18 +52,17 @@ ${lines.join("\n")}
 
 ## Messages
 
-* A message has a text of up to 65,536 bytes of UTF-8, counted before XML escapes it. Every
-  character that XML can carry comes back as it was sent, carriage returns too (as \`&#xD;\`: the
-  JavaScript SDK shows that as it stands).
-* Get takes 1 to 32 messages in one step and hides them for 1 second to 7 days, 30 seconds unless told.
+* The text of a message has up to 65,536 bytes of UTF-8, counted before XML escapes. Every character that XML allows
+  comes back unchanged. Carriage returns come back as \`&#xD;\`, which the JavaScript SDK does not decode.
+* Get takes 1 to 32 messages at once and hides them for 1 second to 7 days (default: 30 seconds).
   Put and Update hide for 0 seconds to 7 days.
-* A message lives for 7 days unless told; -1 is for ever. It is gone from the moment on at which it expires.
-* A pop receipt is good until the next one is given for the same message, by a get or an update, even if the time
-  for which it hid the message has passed. No receipt is ever given twice.
+* A message expires after 7 days, or after the given time to live; -1 means never. Expired messages are never returned.
+* A pop receipt is valid until a get or an update returns a newer one for the same message, even if the message is visible
+  again by then. No receipt is ever given twice.
 * Messages come in the order in which they become visible.
-* Get, peek and delete cost the same whatever the number of messages. Clear and Delete Queue take effect at once, and the space comes
-  back in the background.
-* \`x-ms-approximate-messages-count\` counts hidden messages too, and expired ones until they are cleared away, which a get
-  does on its way and the server within an hour or so.
+* Get, peek and delete cost the same with any number of messages. Clear and Delete Queue take effect at once, and their space is
+  freed in the background.
+* \`x-ms-approximate-messages-count\` includes hidden messages. It includes expired ones until they are removed: by the next get that
+  meets them, or by the server within about an hour.
 `;
 }

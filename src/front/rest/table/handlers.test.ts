@@ -42,12 +42,12 @@ function reference(): string {
   );
   return `# Operations of the Table service
 
-All of them are supported, in JSON with \`odata=nometadata\`, \`minimalmetadata\` or \`fullmetadata\`.
+All operations are supported, in JSON with \`odata=nometadata\`, \`minimalmetadata\` or \`fullmetadata\`.
 A POST with \`X-HTTP-Method\` stands for MERGE, PATCH, PUT or DELETE. Update, merge and delete need
 \`If-Match\`: an ETag, or \`*\` for any version.
 
-Atom is refused with 415 \`AtomFormatNotSupported\`. The legacy \`azure-storage\` package does without: it
-sends and reads JSON, and names Atom only where the answer is plain XML (properties, policies) or
+Atom is refused with 415 \`AtomFormatNotSupported\`. The legacy \`azure-storage\` package works, because it
+sends and reads JSON, and accepts Atom only for answers that are plain XML (properties, policies) or
 empty (deletes).
 
 | operation | request |
@@ -59,13 +59,13 @@ ${[...rows, ...upserts].join("\n")}
 \`$filter\` takes \`eq\`, \`ne\`, \`gt\`, \`ge\`, \`lt\`, \`le\`, \`and\`, \`or\`, \`not\` and parentheses, with the
 constant on either side: \`'text'\`, \`5\`, \`5L\`, \`1.5\`, \`true\`, \`datetime'…'\`, \`guid'…'\`,
 \`X'0aff'\` or \`binary'0aff'\`. A filter has up to 250 comparisons and is nested up to 32 deep.
-Numbers of all types compare by value; values of other types that differ do not match, and neither
-does a property that is not there, whatever the operator. Functions and arithmetic are refused with
+Numbers of all types compare by value. A comparison of other types with each other is false, and so is one
+with a missing property, whatever the operator. Functions and arithmetic are refused with
 501 \`NotImplemented\`, and so are \`$orderby\`, \`$skip\` and \`$count\`.
 
-A page has up to 1,000 results. It ends after 5 seconds, whatever it has found, and with the entity
-that brings it to 4 MiB; the continuation headers tell where the next one begins. Terms on
-PartitionKey and RowKey, also when joined by \`or\`, are looked up; other terms are compared entity by entity.
+A page ends after 1,000 results, after 5 seconds, or with the entity that brings it to 4 MiB; the
+continuation headers say where the next page begins. Comparisons of PartitionKey and RowKey, also those joined by
+\`or\`, use the index; all others are evaluated entity by entity.
 
 ## Limits of our own
 
