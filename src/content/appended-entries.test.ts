@@ -42,7 +42,7 @@ test("an entry that is noted again, by a body that runs again, counts once", () 
   }
 });
 
-test("where nobody knows how many there are, each entry behind the first is reason to look", () => {
+test("if the number of entries is unknown, each entry behind the first may make a region crowded", () => {
   const appended = new AppendedEntries();
   assert.equal(appended.mayBeCrowded(LAYER, 0), false);
   assert.deepEqual(crowdedAt(appended, ENTRY_BYTES, 3), [100, 200, 300]);

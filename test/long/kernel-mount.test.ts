@@ -13,7 +13,7 @@ import { LinuxImage, skipWithoutLinux } from "./linux-image.ts";
 /** Dialect, and further options of the mount. */
 const MOUNTS = ["3.1.1,seal", "3.1.1", "3.0,seal", "3.0,sign", "2.1,sign", "2.1"];
 const LARGE_BYTES = 9_000_000;
-/** Where qemu's network has the loopback address of this machine. */
+/** The address of this machine's loopback in qemu's network. */
 const HOST = "10.0.2.2";
 const MACHINE_MS_MAX = 5 * 60_000;
 

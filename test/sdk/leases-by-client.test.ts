@@ -141,7 +141,7 @@ test("a lease on the source of a copy does not matter", async () => {
 
 // The target of a pending copy can be neither leased nor its lease broken, so these leases are
 // never expired or broken.
-test("Abort Copy Blob by a client requires the id if the target is leased, and the copy goes on if refused", async (t) => {
+test("Abort Copy Blob by a client requires the id if the target is leased, and the copy continues if refused", async (t) => {
   t.after(() => elsewhere.release());
   const blob = await newBlobFor(await server.makeContainer(), "blob");
   await blob.getBlobLeaseClient(IDS.A as string).acquireLease(-1);

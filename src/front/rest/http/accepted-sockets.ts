@@ -4,11 +4,11 @@ import type { ListenerLimits } from "./limits.ts";
 
 /** A connection of either listener. */
 export interface ListenerConnection extends Counted {
-  /** Called every now and then with the time that has passed since. */
+  /** Called at intervals, with the time that has passed since the last call. */
   wait(ms: number): void;
 }
 
-/** Makes a connection of a socket on which requests may come. */
+/** Makes a connection from a socket that is ready for requests. */
 type Greet = (socket: Socket, isSurplus: boolean) => ListenerConnection & { socket: Socket };
 
 /**
@@ -35,7 +35,7 @@ export class AcceptedSockets {
     return this.#connections[Symbol.iterator]();
   }
 
-  /** The connection idles from now on. */
+  /** Call when the connection becomes idle. */
   rested(connection: ListenerConnection): void {
     this.#connections.rested(connection);
   }

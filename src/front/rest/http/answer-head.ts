@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { RequestHeaders, RestRequest, RestResponse } from "./exchange.ts";
 
-/** An answer up to its body. */
+/** Status and headers of an answer. */
 export interface AnswerHead {
   readonly status: number;
   /** All headers, each with the end of its line: `Name: value\r\n…`. */
@@ -18,9 +18,9 @@ const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** What the listener adds to a response. */
 export interface AddedLines {
-  /** Of every answer: `Server` and `Date`. */
+  /** The headers of every answer: `Server` and `Date`. */
   readonly common: string;
-  /** How the connection goes on: `Connection`, `Keep-Alive`. */
+  /** The headers about the connection: `Connection`, `Keep-Alive`. */
   readonly connection: string;
   /** The length of the body; null if there is none. */
   readonly bodyBytes: number | null;
@@ -60,7 +60,7 @@ export function renderHead({ status, lines }: AnswerHead): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n`;
 }
 
-/** The headers as names and values in turn. */
+/** The headers as a list in which each value follows its name. */
 export function fieldsOf({ lines }: AnswerHead): string[] {
   const fields: string[] = [];
   for (let at = 0; at < lines.length; ) {

@@ -59,14 +59,14 @@ testOnBoth(
     });
     const other = running.connect();
     while (!asked.includes("/slow")) await other.send(GET).answer();
-    // Time enough to read all of it, if the server read on.
+    // Long enough to read all of it, if the server continued to read.
     for (let time = 0; time < 1_000; time++) await other.send(GET).answer();
     assert.equal(isTaken, false);
     assert.equal(asked.filter((path) => path === "/slow").length, 1);
   },
 );
 
-test("a late request gets a 408, and an idle connection is closed without a word", () => {
+test("a late request gets a 408, and an idle connection is closed without an answer", () => {
   const { headersMs, keepAliveMs } = DEFAULT_LIMITS;
   const silent = connected();
   silent.connection.wait(headersMs);

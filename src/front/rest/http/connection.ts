@@ -18,9 +18,9 @@ export interface ConnectionOwner {
   readonly closing: boolean;
   /** Begins an exchange, which calls `over` in the end. */
   serve(connection: Connection, head: RequestHead): void;
-  /** An exchange is over, and no other has begun. */
+  /** Called when an exchange is over and no other has begun. */
   rested(connection: Connection): void;
-  /** Logs the refusal of something that is no request. Returns the head of its answer. */
+  /** Reports the refusal of bytes that are not a request. Returns the head of the answer. */
   noteRefusal(connection: Connection, status: number): AnswerHead;
 }
 
@@ -61,14 +61,14 @@ export class Connection implements Counted, Reader, Wire {
   readonly #owner: ConnectionOwner;
   #state: ConnectionState = "silent";
   readonly #received = new ReceivedBytes();
-  /** This much of it is known not to hold the end of a head. */
+  /** How many of these bytes were searched for the end of a head, in vain. */
   #searched = 0;
   /** The length of the last head: a client's heads are mostly of one length. */
   #headBytes = 0;
   #receiver: Receiver | null = null;
   /** Bytes of the body that are still to come. */
   #bodyBytesAhead = 0;
-  /** The client sends no more. It may still read. */
+  /** Whether the client has ended its side. It may still read. */
   #isEnded = false;
   /** How long it has been waiting for a request. */
   #waitedMs = 0;
@@ -82,7 +82,7 @@ export class Connection implements Counted, Reader, Wire {
     socket
       .on("end", () => this.#end())
       .on("close", () => this.#close())
-      // Clients go away as they like; `close` follows.
+      // Ignored: clients disconnect at any time, and `close` follows.
       .on("error", () => {})
       .resume();
   }
@@ -95,7 +95,7 @@ export class Connection implements Counted, Reader, Wire {
     this.socket.destroy();
   }
 
-  /** Time has passed. Closes the connection if it has waited too long for a request. */
+  /** Adds to the waiting time. Closes the connection if it has waited too long for a request. */
   wait(ms: number): void {
     if (this.#state === "exchange" || this.#state === "closed") return;
     const { headersMs, keepAliveMs } = this.#owner.limits;
@@ -126,12 +126,12 @@ export class Connection implements Counted, Reader, Wire {
     return mayBorrow ? this.#received.untilReleased() : null;
   }
 
-  /** A body is best read to where it can be written from. */
+  /** Reads a body into aligned memory, from which it can be written to disk. */
   get bytesBeforePage(): number {
     return this.#bodyBytesAhead > 0 ? 0 : this.#headBytes;
   }
 
-  /** The taker of a body may keep the parts that are still to come for a while. */
+  /** The taker of a body may borrow its remaining parts. */
   mayBorrow(): boolean {
     return this.#bodyBytesAhead > 0;
   }
@@ -196,7 +196,7 @@ export class Connection implements Counted, Reader, Wire {
       socket.write(body);
       socket.uncork();
     }
-    // Nearly always the system has taken all of it at once.
+    // Usually the system has already taken all of it.
     if (socket.writableLength === 0) sending.sent();
     else socket.write(NO_BYTES, () => sending.sent());
   }
@@ -221,11 +221,11 @@ export class Connection implements Counted, Reader, Wire {
     return this.#state === "exchange";
   }
 
-  /** Begins an exchange if a whole head is here. */
+  /** Begins an exchange if a whole head has arrived. */
   #readHead(): void {
     this.#received.skipBlankLines();
     if (this.#received.length === 0) return;
-    // Blank lines between requests do not count as a sign of life.
+    // Blank lines between requests do not reset the waiting time.
     if (this.#state !== "head") this.#waitedMs = 0;
     this.#state = "head";
     const { headerBytesMax } = this.#owner.limits;
@@ -257,7 +257,7 @@ export class Connection implements Counted, Reader, Wire {
     this.#owner.serve(this, head);
   }
 
-  /** Answers what no service could answer, and closes. */
+  /** Answers a request that no service can handle, and closes the connection. */
   #refuse(status: number): void {
     this.#received.reset(NO_BYTES);
     this.#isEnded = true;
@@ -265,7 +265,7 @@ export class Connection implements Counted, Reader, Wire {
     this.#endSoon();
   }
 
-  /** Closes once all that was written has left. */
+  /** Closes the connection once the system has taken everything that was written. */
   #endSoon(): void {
     this.#state = "closed";
     this.socket.destroySoon();

@@ -39,7 +39,7 @@ export interface RestRequest {
 export interface RequestHeaders {
   /** The value of a header, by its name in lower case. */
   get(name: string): string | undefined;
-  /** Names (as sent) and values in turn, in the order of the request. */
+  /** Names as sent, each followed by its value, in the order of the request. */
   readonly raw: readonly string[];
 }
 
@@ -48,15 +48,16 @@ export interface Query {
   get(name: string): string | undefined;
   /** The value of a parameter in which an unencoded plus is a blank, as in forms. */
   form(name: string): string | undefined;
-  /** In the order of the request; a name may come more than once. */
+  /** In the order of the request; a name may occur more than once. */
   readonly entries: readonly (readonly [name: string, value: string])[];
 }
 
 export interface RestResponse {
   readonly status: number;
   /**
-   * Names and values in turn. The listener adds the headers of every answer (request id, version,
-   * date…) and the length of the body; only the answer to a HEAD states its own Content-Length.
+   * Each name is followed by its value. The listener adds the headers of every answer (request id,
+   * version, date…) and the length of the body; only the answer to a HEAD states its own
+   * Content-Length.
    */
   readonly headers: string[];
   readonly body: ResponseBody;

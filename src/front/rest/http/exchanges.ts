@@ -26,7 +26,7 @@ export class Exchanges {
   readonly sending: Pace;
   /** Headers that tell the client that the connection stays open. */
   readonly keepAliveLines: string;
-  /** Whether the listener takes nothing new: each connection is closed after its answer. */
+  /** Whether the listener is stopping: it closes each connection after the current answer. */
   closing = false;
   #running = 0;
   #onLastAnswer: () => void = () => {};
@@ -47,7 +47,7 @@ export class Exchanges {
     this.#running++;
   }
 
-  /** An exchange that was begun needs no handler any more, and its answer is on its way. */
+  /** An exchange has ended: its handler is done, and its answer is on its way. */
   ended(): void {
     this.#running--;
     if (this.#running === 0) this.#onLastAnswer();
@@ -66,7 +66,7 @@ export class Exchanges {
     this.sending.check();
   }
 
-  /** Headers of every answer; they change with the second. */
+  /** Headers of every answer. They change every second. */
   commonLines(): string {
     const now = this.options.clock.now();
     const second = Math.floor(now / 1_000);
@@ -91,7 +91,7 @@ export class Exchanges {
     });
   }
 
-  /** Logs the refusal of something that is no request. Returns the head of the answer. */
+  /** Reports the refusal of bytes that are not a request. Returns the head of the answer. */
   noteRefusal({ remoteAddress }: Pick<Wire, "remoteAddress">, status: number): AnswerHead {
     const { service, clock, onOutcome } = this.options;
     const requestId = nextRequestId();
@@ -103,7 +103,7 @@ export class Exchanges {
     return { status, lines: this.commonLines() + own };
   }
 
-  /** Whether anybody wants to know what comes of requests. */
+  /** Whether anybody receives the outcomes of requests. */
   get isObserved(): boolean {
     return this.options.onOutcome !== undefined;
   }

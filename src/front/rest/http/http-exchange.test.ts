@@ -62,7 +62,7 @@ testOnBoth("all of a stream is sent, and it is closed once", async (t) => {
   }
   assert.equal(stream.closed, 1);
   assert.equal(stream.borrowed, 0);
-  // The connection goes on.
+  // The connection stays open.
   client.send(GET);
   await client.until(/HTTP\/1\.1 200/);
 });

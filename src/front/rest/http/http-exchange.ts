@@ -30,7 +30,7 @@ const NEXT: Readonly<Record<ExchangeState, readonly ExchangeState[]>> = {
   aborted: [],
 };
 
-/** Stands for the answer to a request whose failure could not even be rendered. */
+/** The answer in the outcome of a request whose refusal could not be rendered. */
 const NO_ANSWER: RestResponse = {
   status: 500,
   headers: ["x-ms-error-code", "InternalError"],
@@ -71,7 +71,7 @@ class HttpExchange implements Transfer {
   /** Whether the connection is closed after the answer. */
   #isLast: boolean;
   #isWatched = false;
-  /** When it began, by the clock of durations; 0 if nobody wants to know. */
+  /** When it began, by the clock of durations; 0 if nobody receives outcomes. */
   readonly #beganMs: number;
   /** The answer that is being sent; null before. */
   #response: RestResponse | null = null;
@@ -98,10 +98,7 @@ class HttpExchange implements Transfer {
     );
   }
 
-  /**
-   * Handles the request and sends the answer. The one place where everything that is thrown ends
-   * up: never rejects.
-   */
+  /** Handles the request and sends the answer. Never rejects: all errors are caught here. */
   async run(): Promise<void> {
     const { work, log } = this.#exchanges.options;
     const isTooMuch = this.#wire.isSurplus || work.isTooMuch;
@@ -135,7 +132,7 @@ class HttpExchange implements Transfer {
     return this.#exchanges.options.service.handle(this.#request);
   }
 
-  /** The answer to something that was thrown. */
+  /** The answer for an error. */
   #refusal(error: unknown): RestResponse {
     const { log, service } = this.#exchanges.options;
     if (!(error instanceof Fault)) log.failure(this.#request.id, error, this.#request);
@@ -203,7 +200,7 @@ class HttpExchange implements Transfer {
     if (this.#state === "sending") this.#watchReader(this.#wire.socket.writableLength);
   }
 
-  /** All of a whole answer is sent, or the client is gone. */
+  /** Called when an answer from memory is sent, or the client is gone. */
   sent(): void {
     if (this.#state === "sending") this.#finish();
   }
@@ -286,7 +283,7 @@ class HttpExchange implements Transfer {
   }
 }
 
-/** Null if the answer has no body, whatever the handler gave. */
+/** Null if the answer must not have a body, even if the handler returned one. */
 function bodyOf(
   { method }: IncomingRequest,
   { body, status }: RestResponse,

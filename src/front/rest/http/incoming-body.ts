@@ -97,7 +97,7 @@ export class IncomingBody implements Body, Transfer, Receiver {
     this.#state = "ended";
     if (this.length === 0) return;
     if (this.#waitsForContinue) this.#wire.sendContinue();
-    // The caller gets its promise before the first part comes.
+    // The caller gets its promise before the first part arrives.
     await undefined;
     await this.#receive(take);
   }
@@ -116,7 +116,7 @@ export class IncomingBody implements Body, Transfer, Receiver {
   /** Reads the rest and drops it. Resolves with true if the end came within the limits. */
   async discard(limits: ListenerLimits): Promise<boolean> {
     const bytesMax = this.#moved + limits.discardBytesMax;
-    // The request has its answer.
+    // Called when the request has its answer.
     this.#work = null;
     const idle = setTimeout(() => this.cut(), limits.discardIdleMs);
     try {
@@ -176,7 +176,7 @@ export class IncomingBody implements Body, Transfer, Receiver {
     });
   }
 
-  /** The taker is done with a part. */
+  /** Called when the taker is done with a part. */
   #goOn(): void {
     this.#wait(true);
     if (this.#fault !== null) {

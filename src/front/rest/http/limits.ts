@@ -25,7 +25,7 @@ export interface ListenerLimits extends TableLimits {
    */
   readonly discardBytesMax: number;
   readonly discardIdleMs: number;
-  /** Reading stops while this much waits behind the current request. */
+  /** The server stops reading while this much is buffered behind the current request. */
   readonly bufferedBytesMax: number;
   /** Time for running requests when the server stops. */
   readonly drainMs: number;

@@ -10,7 +10,7 @@ import type { HttpLog } from "./log.ts";
 import type { SliceQuota } from "./slice-quota.ts";
 import type { TlsOptions } from "./tls-settings.ts";
 
-/** Whose parser reads requests: ours, or that of `node:http`. */
+/** The HTTP parser: our own, or that of `node:http`. */
 export const LISTENER_KINDS = ["own", "node"] as const;
 
 export type ListenerKind = (typeof LISTENER_KINDS)[number];
@@ -19,14 +19,14 @@ export interface ListenerOptions {
   readonly kind: ListenerKind;
   readonly service: RestService;
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null;
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly log: HttpLog;
-  /** Receives the outcome of every request; omitted if nobody wants them. */
+  /** Receives the outcome of every request; omitted if nobody uses them. */
   readonly onOutcome?: OnOutcome | undefined;
   /** These five are shared by all listeners of a server. */
   readonly budget: SendBudget;

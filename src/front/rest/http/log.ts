@@ -2,7 +2,7 @@ import type { RestRequest } from "./exchange.ts";
 
 /** Where a listener reports to. An omitted log costs nothing. */
 export interface HttpLog {
-  /** Something is broken: the engine, or the program. */
+  /** Receives errors of the engine or of the program. */
   failure(requestId: string, error: unknown, asked?: Asked): void;
   /** Requests and answers with all their headers, without secrets. */
   readonly debug?: (text: string) => void;

@@ -27,7 +27,7 @@ export class NodeConnection implements ListenerConnection {
   readonly #sockets: AcceptedSockets;
   #current: NodeWire | null = null;
   #queued: NodeWire[] = [];
-  /** Why Node cannot read on; null while it can. */
+  /** Why Node has stopped reading; null while it reads. */
   #failure: string | null = null;
 
   constructor(socket: Socket, exchanges: Exchanges, sockets: AcceptedSockets, isSurplus: boolean) {
@@ -62,7 +62,10 @@ export class NodeConnection implements ListenerConnection {
     });
   }
 
-  /** Node cannot read what came, or has waited for too long. What came before is still answered. */
+  /**
+   * Called if Node cannot parse a request, or has waited too long for it. Earlier requests are
+   * still answered.
+   */
   fail(code: string): void {
     const isOfHttp = code.startsWith("HPE_") || code === "ERR_HTTP_REQUEST_TIMEOUT";
     if (!isOfHttp) this.socket.destroy();
@@ -104,7 +107,7 @@ export class NodeConnection implements ListenerConnection {
     }
   }
 
-  /** Answers what no service could answer, and closes. */
+  /** Answers a request that no service can handle, and closes the connection. */
   #refuse(code: string): void {
     if (code !== UNEXPECTED_END) {
       const head = this.#exchanges.noteRefusal(this, statusOf(code));
@@ -119,7 +122,7 @@ function statusOf(code: string): number {
   return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
 }
 
-/** A request and its answer as Node has them. */
+/** A request and its answer, as objects of Node's HTTP server. */
 class NodeWire implements Wire {
   readonly socket: Socket;
   readonly remoteAddress: string;
@@ -145,10 +148,10 @@ class NodeWire implements Wire {
     this.#connection = connection;
     this.#request = request;
     this.#response = response;
-    // Clients go away as they like; `close` follows.
+    // Ignored: clients disconnect at any time, and `close` follows.
     request.on("error", () => {}).on("close", () => this.end());
     response.on("error", () => {}).on("close", () => this.#close());
-    // The head has a date already.
+    // The head already has a date.
     response.sendDate = false;
   }
 
@@ -163,7 +166,7 @@ class NodeWire implements Wire {
     this.#response.end();
   }
 
-  /** No more of the request will come. */
+  /** The rest of the request will not arrive. */
   end(): void {
     this.#isEnded = true;
     this.#receiver?.end();

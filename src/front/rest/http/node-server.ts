@@ -37,13 +37,13 @@ function newServer({ limits, options: { tls } }: Exchanges): Server {
     headersTimeout: limits.headersMs,
     connectionsCheckingInterval: limits.headersCheckMs,
     keepAliveTimeout: limits.keepAliveMs,
-    // A body may take as long as it moves: `Pace` sees to that.
+    // A body may take any time: `Pace` closes clients that are too slow.
     requestTimeout: 0,
-    // `headOf` refuses requests without a host in the service's words.
+    // `headOf` refuses requests without a host, with the service's error.
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
-    // Finds out about clients that are gone without a word.
+    // Detects clients that disappeared without closing the connection.
     keepAlive: true,
   };
   const server =
@@ -52,6 +52,6 @@ function newServer({ limits, options: { tls } }: Exchanges): Server {
       : createSecureServer({ ...settings, ...tlsSettings(tls, limits) });
   // Node would silently drop headers beyond its limit; `maxHeaderSize` bounds them already.
   server.maxHeadersCount = 0;
-  // A client may end its side and still want the answer. Node has the setting, its types do not.
+  // A client may end its side and still read the answer. Node has the setting, its types do not.
   return Object.assign(server, { httpAllowHalfOpen: true });
 }

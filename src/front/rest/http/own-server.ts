@@ -10,11 +10,11 @@ import type { ListenerLimits } from "./limits.ts";
 import type { TlsOptions } from "./tls-settings.ts";
 import { tlsSettings } from "./tls-settings.ts";
 
-/** What connections that share memory read at once: all that comes there is copied. */
+/** The read size of connections that share memory: what they read is copied. */
 const SHARED_READ_BYTES = 16 * KIB;
-/** A page with the end of a head, 64 KiB of a body, and a page for whoever writes behind it. */
+/** A page for the end of a head, 64 KiB of a body, and a page for padding behind it. */
 const OWN_READ_BYTES = 72 * KIB;
-/** Connections that keep memory of their own. */
+/** Connections that get their own read memory. */
 const OWNERS = 128;
 
 /** The memory that the connections of a server read into. Its listeners share it. */
@@ -45,10 +45,10 @@ export function ownServer(exchanges: Exchanges, sockets: AcceptedSockets): Serve
 }
 
 const SERVER_TRAITS = {
-  // A client may end its side and still want the answer.
+  // A client may end its side and still read the answer.
   allowHalfOpen: true,
   noDelay: true,
-  // Finds out about clients that are gone without a word.
+  // Detects clients that disappeared without closing the connection.
   keepAlive: true,
 };
 

@@ -11,7 +11,7 @@ const CHARS = "2026-04-06".length;
 const YEAR_TOO_LATE = "2100";
 const REASON = "A version is a date before the year 2100: YYYY-MM-DD.";
 
-/** Most requests name the version of the one before, so that it is not parsed again. */
+/** The version of the last request is cached, because most requests name the same. */
 let lastVersion = NEWEST_VERSION;
 
 export function isProtocolVersion(text: string): boolean {

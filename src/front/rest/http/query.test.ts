@@ -52,7 +52,7 @@ test("a parameter that is not percent-encoded UTF-8 is refused by name", () => {
   );
 });
 
-test("every encoded query is decoded to what it was", () => {
+test("decoding reverses encoding for every query", () => {
   const pair = fc.tuple(fc.stringMatching(/^[a-z$-]{1,8}$/), fc.string({ unit: "grapheme" }));
   fc.assert(
     fc.property(fc.array(pair), (pairs) => {

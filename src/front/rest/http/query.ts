@@ -17,7 +17,7 @@ export function parseQuery(raw: string): Query {
 
 class ParsedQuery implements Query {
   readonly entries: Entry[] = [];
-  /** As they were sent. */
+  /** The pairs as they were sent. */
   readonly #parts: string[] = [];
 
   constructor(raw: string) {

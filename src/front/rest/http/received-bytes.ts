@@ -4,7 +4,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * What has come on a connection and was not taken yet.
+ * Bytes that a connection has received and nobody has taken yet.
  *
  * Whose buffer is this, and until when:
  *
@@ -29,7 +29,7 @@ export class ReceivedBytes {
     return this.#bytes.length;
   }
 
-  /** Bytes as text with a character for each; not valid beyond `length`. */
+  /** The bytes as text, one character for each; not valid beyond `length`. */
   text(end: number): string {
     return this.#bytes.toString("latin1", 0, end);
   }
@@ -38,19 +38,19 @@ export class ReceivedBytes {
     return this.#bytes.indexOf(text, from, "latin1");
   }
 
-  /** Puts a copy of `chunk` behind what is here. */
+  /** Appends a copy of `chunk`. */
   add(chunk: Bytes): void {
     this.#bytes =
       this.#bytes.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#bytes, chunk]);
   }
 
-  /** Begins with `chunk` itself, which lies in `memory`. Only if nothing is here. */
+  /** Begins with `chunk` itself, which lies in `memory`. Only if there are no other bytes. */
   borrow(chunk: Bytes, memory: Bytes): void {
     this.#bytes = chunk;
     this.#borrowed = memory;
   }
 
-  /** Resolves when the borrowed memory is free again; null if it is not needed any more. */
+  /** Resolves when the borrowed memory is free again; null if it is already free. */
   untilReleased(): Promise<void> | null {
     if (this.#borrowed === null) return null;
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export class ReceivedBytes {
     this.#release = () => {};
   }
 
-  /** Takes all that is here, but not more than `bytesMax`. */
+  /** Takes all bytes, but no more than `bytesMax`. */
   take(bytesMax: number): Bytes {
     const taken = this.#bytes.subarray(0, bytesMax);
     this.#bytes = this.#bytes.subarray(taken.length);
@@ -91,7 +91,7 @@ export class ReceivedBytes {
     if (start > 0) this.#bytes = this.#bytes.subarray(start);
   }
 
-  /** Replaces what is here by a copy of `bytes`. */
+  /** Replaces all bytes by a copy of `bytes`. */
   reset(bytes: Bytes): void {
     this.#bytes = copied(bytes);
   }

@@ -62,7 +62,7 @@ export function redactHeader(name: string, value: string): string {
   }
 }
 
-/** Names and values in turn, as one line each. */
+/** Writes each name with its value on a line. */
 export function redactHeaders(headers: readonly string[]): string {
   let lines = "";
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -41,6 +41,6 @@ export interface ReportedRequest {
 /** An answer, as far as the outcome reports it. */
 export interface ReportedResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /** A list in which each value follows its name. */
   readonly headers: readonly string[];
 }

@@ -82,7 +82,7 @@ test("a head may have any verb", () => {
   }
 });
 
-test("version and Connection header decide whether the connection goes on", () => {
+test("version and Connection header decide whether the connection stays open", () => {
   const goesOn = (version: string, ...headers: string[]) => {
     const head = parseHead(lines(`GET / HTTP/${version}`, "Host: x", ...headers));
     return (head as RequestHead).keepsAlive;

@@ -5,7 +5,7 @@ import type { RequestHeaders } from "./exchange.ts";
 /** The length of a chunked body. The service demands lengths, so no handler ever sees this one. */
 export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
 
-/** A request up to its body. */
+/** Request line and headers of a request. */
 export interface RequestHead {
   readonly method: string;
   /** As it was sent. */
@@ -45,17 +45,17 @@ export function parseHead(text: string): RequestHead | HeadRefusal {
   });
 }
 
-/** A head that some parser has read, ours or Node's. */
+/** A head as our parser or Node's has read it. */
 export interface ParsedHead {
   readonly method: string;
   readonly target: string;
   /** False for HTTP/1.0. */
   readonly isHttp11: boolean;
-  /** Names and values in turn. */
+  /** A list in which each value follows its name. */
   readonly rawHeaders: readonly string[];
 }
 
-/** Judges a head whichever parser has read it: what its headers say about body and connection. */
+/** Checks a head, read by either parser, and finds what it says about body and connection. */
 export function headOf({
   method,
   target,
@@ -158,7 +158,7 @@ const ONE = 0x31;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** The lines of `text` from `start` on, as names and values in turn. */
+/** The lines of `text` from `start` on, as a list in which each value follows its name. */
 function headersIn(text: string, start: number): string[] {
   const raw: string[] = [];
   for (let at = start; at < text.length; ) {

@@ -30,8 +30,8 @@ export interface Sending {
 
 /**
  * Sends a body in slices, no faster than the client takes them, and with no more in memory than the
- * budget grants. A body that breaks before it begins leaves nothing sent; one that breaks later has
- * the connection cut.
+ * budget grants. If the body fails before its first bytes, nothing is sent. If it fails later, the
+ * connection is cut.
  */
 export async function sendBody(
   wire: Wire,

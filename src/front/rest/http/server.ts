@@ -10,7 +10,7 @@ export interface Listener {
   readonly port: number;
   /** `http://127.0.0.1:10000` */
   readonly origin: string;
-  /** Takes no more connections, finishes what runs, and resolves when everything is closed. */
+  /** Accepts no more connections and finishes running requests. Resolves when all are closed. */
   drain(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ class HttpListener implements Listener {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject).listen({ host, port }, () => {
         this.#server.off("error", reject);
-        // The system may run out of descriptors for new connections. The others go on.
+        // The system may run out of descriptors for new connections. The existing ones stay.
         this.#server.on("error", (error) => log.failure("", error));
         this.#bound = this.#server.address() as AddressInfo;
         resolve();

@@ -2,11 +2,11 @@ import type { Socket } from "node:net";
 import type { Bytes } from "../../../base/bytes.ts";
 import type { AnswerHead } from "./answer-head.ts";
 
-/** Takes the bytes of a body as they come. */
+/** Receives the bytes of a body as they arrive. */
 export interface Receiver {
   /** Null if the part is taken; otherwise its memory is free again when the promise resolves. */
   take(part: Bytes): Promise<unknown> | null;
-  /** No more bytes will come. */
+  /** Called if no more bytes will arrive. */
   end(): void;
 }
 
@@ -33,7 +33,7 @@ export interface Wire extends BodySource {
   /** To see whether the client is gone, to watch its progress, and to cut it off. */
   readonly socket: Socket;
   readonly remoteAddress: string;
-  /** Whether the connection is one too many: its request gets a 503, and it is closed. */
+  /** Whether the connection exceeds the limit: its request gets a 503, and it is closed. */
   readonly isSurplus: boolean;
   /** Tells a client that sent `Expect: 100-continue` to send its body. */
   sendContinue(): void;
