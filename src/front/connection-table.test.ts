@@ -87,3 +87,14 @@ test("the network of an IPv6 address counts as one address", () => {
   assert.equal(networkOf("10.1.2.3"), "10.1.2.3");
   for (const own of ["127.0.0.1", "127.9.9.9", "::1", ""]) assert.equal(networkOf(own), null);
 });
+
+test("other limits are for the next connections: those that are there stay", () => {
+  const table = tableOf(9, 1);
+  const busy = (address: string) => new Connection(address, null);
+  assert.deepEqual([table.add(busy("10.0.0.1")), table.add(busy("10.0.0.1"))], [true, false]);
+  table.limits = { connectionsMax: 9, connectionsPerAddressMax: 3 };
+  assert.equal(table.add(busy("10.0.0.1")), true);
+  table.limits = { connectionsMax: 9, connectionsPerAddressMax: 1 };
+  assert.equal(table.add(busy("10.0.0.1")), false);
+  assert.ok([...table].every(({ isClosed }) => !isClosed));
+});

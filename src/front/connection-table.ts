@@ -19,13 +19,14 @@ export interface TableLimits {
  * so that clients with unused connections lock nobody out.
  */
 export class ConnectionTable<T extends Counted> {
-  readonly #limits: TableLimits;
+  /** May change at any time; connections beyond a lower limit stay until they end. */
+  limits: TableLimits;
   /** Least recently used first. */
   readonly #connections = new Set<T>();
   readonly #byAddress = new Map<string, number>();
 
   constructor(limits: TableLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   [Symbol.iterator](): Iterator<T> {
@@ -57,7 +58,7 @@ export class ConnectionTable<T extends Counted> {
   }
 
   #makeRoomFor({ remoteAddress }: T): boolean {
-    const { connectionsMax, connectionsPerAddressMax } = this.#limits;
+    const { connectionsMax, connectionsPerAddressMax } = this.limits;
     const network = networkOf(remoteAddress);
     const isOf = (one: T) => networkOf(one.remoteAddress) === network;
     const own = network === null ? 0 : (this.#byAddress.get(network) ?? 0);

@@ -107,7 +107,52 @@ test("verify takes the data folder, and no flags for serving", () => {
   assert.deepEqual(readCommandLine(["verify", "-l", "here"], {}), verify);
   const byDefault = { kind: "verify", location: "lazuli-data" };
   assert.deepEqual(readCommandLine(["verify"], {}), byDefault);
-  assert.deepEqual(readCommandLine(["verify", "--help"], {}), { kind: "help" });
+});
+
+test("--help behind a command is about that command, or about all that begin so", () => {
+  const topicOf = (...args: string[]) => readCommandLine([...args, "--help"], {});
+  assert.deepEqual(topicOf(), { kind: "help", topic: null });
+  assert.deepEqual(topicOf("start"), { kind: "help", topic: null });
+  assert.deepEqual(topicOf("verify"), { kind: "help", topic: "verify" });
+  assert.deepEqual(topicOf("account"), { kind: "help", topic: "account" });
+  assert.deepEqual(topicOf("account", "add", "x"), { kind: "help", topic: "account add" });
+});
+
+test("--services chooses among the services of the program, in any order", () => {
+  assert.deepEqual(options("--services queue,blob").services, ["blob", "queue"]);
+  assert.deepEqual(options("--services smb --smbPort 1").services, ["smb"]);
+  assert.equal(options("--services blob --blobPort 10003").listen.blob.port, 10003);
+  const azurite = (...args: string[]) => readCommandLine(args, {}, PROGRAMS.azurite);
+  const asked = azurite("--services", "queue");
+  assert.deepEqual(asked.kind === "start" && asked.options.services, ["queue"]);
+  assert.throws(() => azurite("--services", "file"), /knows no service "file".*has blob, queue, t/);
+});
+
+test("an account command takes a name, the configuration file and its own flags", () => {
+  const read = (line: string) => {
+    const asked = readCommandLine(line.split(" "), {});
+    return asked.kind === "account" ? asked.asked : null;
+  };
+  const common = { configFile: "c", location: "lazuli-data", accountList: null, showKeys: false };
+  assert.deepEqual(read("account list --config c"), {
+    ...common,
+    command: "account list",
+    name: null,
+  });
+  assert.deepEqual(read("account add shop --config c --accountKeys - --showKeys -l d"), {
+    ...common,
+    command: "account add",
+    name: "shop",
+    keys: "-",
+    location: "d",
+    showKeys: true,
+  });
+  assert.deepEqual(read("account rotate-key shop --config c --keyName key2"), {
+    ...common,
+    command: "account rotate-key",
+    name: "shop",
+    keyName: "key2",
+  });
 });
 
 test("a program takes the flags of the services that it starts, and names itself", () => {
@@ -142,8 +187,22 @@ test("mistakes are refused in one line that says what to do", () => {
     ["--in-memory", /no flag --in-memory\. Did you mean --inMemoryPersistence\?/],
     ["--frobnicate", /no flag --frobnicate\. See `lazuli --help`/],
     ["-x", /no flag -x\./],
-    ["stop", /"stop" is not a command\. Use `lazuli \[command\].* start, verify\./],
+    ["stop", /"stop" is not a command\. Use `lazuli \[command\].* start, verify, reload, acc/],
     ["start start", /"start" comes behind the command "start"\./],
+    ["account", /"account" is not a command\. .*commands are account list, account add/],
+    ["account frob", /"account frob" is not a command\. .*account rotate-key\./],
+    ["account add --config c", /`lazuli account add` needs a name: lazuli account add <name>\./],
+    ["account add a b --config c", /"b" comes behind the command "account add"\./],
+    ["account add a", /needs the configuration file: --config <file>/],
+    ["account rotate-key a --config c", /--keyName key1 or --keyName key2/],
+    ["account rotate-key a --config c --keyName key3", /--keyName key1 or --keyName key2/],
+    ["account remove a --config c --showKeys", /--showKeys has no meaning for `lazuli account rem/],
+    ["reload --config c", /--config has no meaning for `lazuli reload`/],
+    ["--services blob,blob", /names "blob" twice/],
+    ["--services ,", /has an empty place.*--services blob,queue/],
+    ["--services Blob", /knows no service "Blob".*has blob, queue, table, file, smb\./],
+    ["--services dfs", /knows no service "dfs"/],
+    ["--services blob --filePort 1", /--filePort has no meaning here: --services starts Blob only/],
     ["verify --blobPort 1", /--blobPort has no meaning for `lazuli verify`\./],
     ["--scrub 0", /--scrub needs a number of MiB a second, 1 or more/],
     ["--inMemoryPersistence --acceptDataLoss", /--acceptDataLoss is about a data folder/],

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
 import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-options.ts";
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
+import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
+import { helpTopic, readCommandWords } from "./command-words.ts";
 import {
-  COMMANDS,
   type CommandName,
   DEFAULT_HOST,
   DEFAULT_LOCATION,
@@ -11,15 +12,19 @@ import {
   SERVICE_NAMES,
   SERVICES,
   type ServiceName,
+  STARTABLE_SERVICES,
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
 
 /** The user's command, checked as far as possible without reading files. */
 export type Asked =
-  | { readonly kind: "help" }
+  /** `topic` is the beginning of commands; null for the whole page. */
+  | { readonly kind: "help"; readonly topic: string | null }
   | { readonly kind: "version" }
   | { readonly kind: "verify"; readonly location: string }
+  | { readonly kind: "reload"; readonly location: string }
+  | { readonly kind: "account"; readonly asked: AccountAsked }
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
 
 export interface Options {
@@ -86,13 +91,29 @@ export function readCommandLine(
   env: Environment,
   program: Program = PROGRAMS.lazuli,
 ): Asked {
-  const { command, given } = readFlags(args, program);
-  if (given.has("help")) return { kind: "help" };
+  const { words, given } = readFlags(args, program);
+  if (given.has("help")) return { kind: "help", topic: helpTopic(words) };
   if (given.has("version")) return { kind: "version" };
+  const { command, argument } = readCommandWords(words, program);
+  requireFlagsOf(command, given, program);
   requireUsableEnvironment(env);
-  if (command === "verify") {
-    return { kind: "verify", location: given.text("location") ?? DEFAULT_LOCATION };
+  const location = given.text("location") ?? DEFAULT_LOCATION;
+  switch (command) {
+    case "start":
+      return readStart(given, env, program);
+    case "verify":
+      return { kind: "verify", location };
+    case "reload":
+      return { kind: "reload", location };
+    default: {
+      const accountList = env.AZURITE_ACCOUNTS || null;
+      const asked = readAccountCommand(command, argument, given, { location, accountList });
+      return { kind: "account", asked };
+    }
   }
+}
+
+function readStart(given: Given, env: Environment, program: Program): Asked {
   const options = readOptions(given, env, program);
   const notes = FLAGS.filter((flag) => flag.idleMatters && given.has(flag.name)).map(
     (flag) => `--${flag.name} has no effect: ${flag.idle}.`,
@@ -101,7 +122,7 @@ export function readCommandLine(
 }
 
 /** The given flags and their values, empty for a switch. The last of a repeated flag counts. */
-class Given {
+class Given implements GivenFlags {
   readonly #values = new Map<string, string>();
 
   set(name: string, value: string): void {
@@ -126,10 +147,7 @@ class Given {
   }
 }
 
-function readFlags(
-  args: readonly string[],
-  program: Program,
-): { command: CommandName; given: Given } {
+function readFlags(args: readonly string[], program: Program): { words: string[]; given: Given } {
   const options = Object.fromEntries(FLAGS.map((flag) => [flag.name, parsedAs(flag)]));
   const { tokens } = parseArgs({
     args: [...args],
@@ -139,44 +157,54 @@ function readFlags(
     tokens: true,
   });
   const given = new Given();
-  let command: CommandName | null = null;
+  const words: string[] = [];
   for (const token of tokens) {
-    if (token.kind === "positional") command = readCommand(token.value, command, program);
+    if (token.kind === "positional") words.push(token.value);
     if (token.kind === "option") readFlag(given, token.rawName, token, program);
   }
-  requireFlagsOf(command ?? "start", given, program);
-  return { command: command ?? "start", given };
-}
-
-function readCommand(
-  word: string,
-  before: CommandName | null,
-  { name: program }: Program,
-): CommandName {
-  if (before === null && Object.hasOwn(COMMANDS, word)) return word as CommandName;
-  const names = Object.keys(COMMANDS).join(", ");
-  const reason = before === null ? "is not a command" : `comes behind the command "${before}"`;
-  throw new UsageError(
-    `"${word}" ${reason}. Use \`${program} [command] [flags]\`; commands are ${names}.`,
-  );
+  return { words, given };
 }
 
 function requireFlagsOf(command: CommandName, given: Given, program: Program): void {
-  const idle = FLAGS.find(
-    ({ name, service }) =>
-      service !== undefined && given.has(name) && !program.services.includes(service),
-  );
-  if (idle !== undefined) {
-    const titles = program.services.map((service) => SERVICES[service].title).join(", ");
-    throw new UsageError(
-      `--${idle.name} has no meaning here: \`${program.name}\` starts ${titles} only. Use \`lazuli\`.`,
-    );
-  }
   const foreign = FLAGS.find(
     ({ name, commands = ["start"] }) => given.has(name) && !commands.includes(command),
   );
   if (foreign === undefined) return;
   throw new UsageError(`--${foreign.name} has no meaning for \`${program.name} ${command}\`.`);
+}
+
+/** The services to start: those of the program, or those of them that `--services` names. */
+function readServices(given: Given, program: Program): readonly ServiceName[] {
+  const list = given.text("services");
+  const services = list === null ? program.services : chosenServices(list, program);
+  const idle = FLAGS.find(
+    ({ name, service }) => service !== undefined && given.has(name) && !services.includes(service),
+  );
+  if (idle === undefined) return services;
+  const titles = services.map((service) => SERVICES[service].title).join(", ");
+  const [who, advice] =
+    list === null
+      ? [`\`${program.name}\` starts`, "Use `lazuli`"]
+      : ["--services starts", "Leave it out, or add its service"];
+  throw new UsageError(`--${idle.name} has no meaning here: ${who} ${titles} only. ${advice}.`);
+}
+
+function chosenServices(list: string, program: Program): readonly ServiceName[] {
+  const names = list.split(",").map((name) => name.trim());
+  const choices = STARTABLE_SERVICES.filter((service) => program.services.includes(service));
+  const wrong = names.find((name) => !choices.some((one) => one === name));
+  if (wrong !== undefined) {
+    const what = wrong === "" ? "has an empty place" : `knows no service "${wrong}"`;
+    throw new UsageError(
+      `--services ${what}. Give a list such as --services ${choices.slice(0, 2).join(",")}; ` +
+        `\`${program.name}\` has ${choices.join(", ")}.`,
+    );
+  }
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw new UsageError(`--services names "${twice}" twice: name each service once.`);
+  }
+  return choices.filter((service) => names.includes(service));
 }
 
 function parsedAs(flag: Flag) {
@@ -233,7 +261,7 @@ function requireUsableEnvironment(env: Environment): void {
 
 function readOptions(given: Given, env: Environment, program: Program): Options {
   requireNoContradictions(given);
-  const { services } = program;
+  const services = readServices(given, program);
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
   const isInMemory = given.has("inMemoryPersistence");
   const location = given.text("location");

@@ -1,10 +1,31 @@
-/** The commands of `lazuli`: its first argument. Without one it starts the server. */
+/** The commands of `lazuli`: its first words. Without one it starts the server. */
 export const COMMANDS = {
   start: "Serve the protocols. This is the default command.",
   verify: "Read everything in a data folder, and name what is damaged.",
+  reload: "Make the running server read its configuration again.",
+  "account list": "Show the accounts of a configuration file.",
+  "account add": "Add an account with two new keys to it.",
+  "account remove": "Remove an account from it; its data stays.",
+  "account rotate-key": "Replace one key of an account; the other one stays valid.",
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;
+
+/** What stands behind a command. */
+export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
+  "account list": "[name]",
+  "account add": "<name>",
+  "account remove": "<name>",
+  "account rotate-key": "<name>",
+};
+
+const ACCOUNT_COMMANDS = [
+  "account list",
+  "account add",
+  "account remove",
+  "account rotate-key",
+] as const;
+const ALL_COMMANDS = ["start", "verify", "reload", ...ACCOUNT_COMMANDS] as const;
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
 export interface Flag {
@@ -45,6 +66,9 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_LOCATION = "lazuli-data";
 
+/** The services that `--services` can choose; DFS is still to come. */
+export const STARTABLE_SERVICES = SERVICE_NAMES.filter((service) => service !== "dfs");
+
 export const FLAG_GROUPS: readonly FlagGroup[] = [
   {
     title: "Data",
@@ -54,7 +78,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "l",
         value: "folder",
         help: `The data folder (default ./${DEFAULT_LOCATION}).`,
-        commands: ["start", "verify"],
+        commands: ALL_COMMANDS,
       },
       {
         name: "inMemoryPersistence",
@@ -81,6 +105,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
   {
     title: "Addresses",
     flags: [
+      {
+        name: "services",
+        value: "list",
+        help: `Start only these, separated by commas: ${STARTABLE_SERVICES.join(",")}.`,
+      },
       {
         name: "host",
         value: "address",
@@ -159,7 +188,31 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "config",
         value: "file",
-        help: "Accounts, token issuer and sources of copies, as JSON.",
+        help: "Accounts, token issuer, sources of copies, as JSON.",
+        commands: ["start", ...ACCOUNT_COMMANDS],
+      },
+    ],
+  },
+  {
+    title: "Accounts (lazuli account)",
+    flags: [
+      {
+        name: "accountKeys",
+        value: "keys",
+        help: "One key or two in Base64, a comma between; - reads standard input.",
+        commands: ["account add"],
+      },
+      {
+        name: "keyName",
+        value: "name",
+        help: "Which key is replaced: key1 or key2.",
+        commands: ["account rotate-key"],
+      },
+      {
+        name: "showKeys",
+        value: null,
+        help: "Print keys in full, and not only their fingerprints.",
+        commands: ["account list", "account add", "account rotate-key"],
       },
     ],
   },
@@ -179,14 +232,14 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "v",
         value: null,
         help: "Print the version.",
-        commands: ["start", "verify"],
+        commands: ALL_COMMANDS,
       },
       {
         name: "help",
         short: "h",
         value: null,
-        help: "Print this page.",
-        commands: ["start", "verify"],
+        help: "Print this page, or that of a command.",
+        commands: ALL_COMMANDS,
       },
     ],
   },

@@ -43,6 +43,17 @@ test("signals during a round ask for one more round, not for two at a time", asy
   assert.equal(rounds, 2);
 });
 
+test("the message reload of a parent process counts as a signal, others do not", async () => {
+  const source = new EventEmitter();
+  let rounds = 0;
+  new Hangups(source).begin(async () => {
+    rounds++;
+  });
+  for (const message of ["shutdown", { reload: true }, "reload"]) source.emit("message", message);
+  await runCallbacks();
+  assert.equal(rounds, 1);
+});
+
 test("a closed terminal or console stops the server, an operator's signal does not", () => {
   const traits = (platform: NodeJS.Platform, isInteractive: boolean, has: boolean) =>
     isTerminalClosed({ platform, isInteractive, hasTerminal: () => has });

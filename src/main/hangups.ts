@@ -1,15 +1,18 @@
 import { closeSync, openSync } from "node:fs";
 
-/** The part of `process` that emits SIGHUP. */
+/** The part of `process` that emits SIGHUP and messages of the parent process. */
 export interface HangupSource {
-  on(event: "SIGHUP", listener: () => void): unknown;
+  on(event: "SIGHUP" | "message", listener: (message?: unknown) => void): unknown;
 }
+
+/** Sent over IPC in place of a SIGHUP, mostly on Windows, which lacks signals. */
+const RELOAD_MESSAGE = "reload";
 
 /** What a SIGHUP makes the server do. It reports its failures itself. */
 export type OnHangup = () => Promise<void>;
 
 /**
- * Runs what SIGHUP asks for: logs are reopened, for instance. One round runs at a time, and signals
+ * Runs what SIGHUP asks for: logs are reopened, settings read again. One round runs at a time, and signals
  * during a round ask for one more. A signal during the start waits for its end.
  */
 export class Hangups {
@@ -19,15 +22,20 @@ export class Hangups {
 
   /** Listens at once, because an unheard SIGHUP ends the process. */
   constructor(source: HangupSource) {
-    source.on("SIGHUP", () => {
-      this.#isAsked = true;
-      void this.#run();
+    source.on("SIGHUP", () => this.#ask());
+    source.on("message", (message) => {
+      if (message === RELOAD_MESSAGE) this.#ask();
     });
   }
 
   /** The server runs now. The handlers run in this order, each after the one before. */
   begin(...handlers: readonly OnHangup[]): void {
     this.#handlers = handlers;
+    void this.#run();
+  }
+
+  #ask(): void {
+    this.#isAsked = true;
     void this.#run();
   }
 

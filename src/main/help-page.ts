@@ -1,4 +1,4 @@
-import { COMMANDS, FLAG_GROUPS, type Flag } from "./flags.ts";
+import { ARGUMENTS, COMMANDS, type CommandName, FLAG_GROUPS, type Flag } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
@@ -12,7 +12,7 @@ export function helpPage({ name, services }: Program = PROGRAMS.lazuli): string 
   return [
     "Lazuli serves the Azure Storage protocols from this machine.\n",
     `Usage: ${name} [command] [flags]\n`,
-    `Commands:\n${Object.entries(COMMANDS).map(commandLine).join("\n")}\n`,
+    `Commands:\n${COMMAND_NAMES.map(commandLine).join("\n")}\n`,
     ...groups,
     `Environment:
   AZURITE_ACCOUNTS                Accounts and keys: name:key1[:key2];name2:key1
@@ -24,8 +24,29 @@ A first connection string, for a program on this machine:
   ].join("\n");
 }
 
-function commandLine([name, help]: [string, string]): string {
-  return `  ${name}`.padEnd(COLUMN) + help;
+/** The output of `--help` behind a command, or behind the first word of several. */
+export function commandPage(topic: string, { name }: Program = PROGRAMS.lazuli): string {
+  const commands = COMMAND_NAMES.filter((one) => one === topic || one.startsWith(`${topic} `));
+  const flags = FLAG_GROUPS.flatMap((group) => group.flags).filter(({ commands: taken = [] }) =>
+    commands.some((one) => taken.includes(one)),
+  );
+  const usages = commands.map((one) => `  ${name} ${withArgument(one)} [flags]`);
+  return [
+    `Usage:\n${usages.join("\n")}\n`,
+    `${commands.map(commandLine).join("\n")}\n`,
+    `Flags:\n${flags.map((flag) => flagLine({ ...flag, commands: [] })).join("\n")}\n`,
+  ].join("\n");
+}
+
+const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+function withArgument(command: CommandName): string {
+  const argument = ARGUMENTS[command];
+  return argument === undefined ? command : `${command} ${argument}`;
+}
+
+function commandLine(name: CommandName): string {
+  return `  ${withArgument(name)}`.padEnd(COLUMN) + COMMANDS[name];
 }
 
 function flagLine(flag: Flag): string {
@@ -35,7 +56,13 @@ function flagLine(flag: Flag): string {
   // The text of a flag that is wider than the column goes to the next line.
   const gap =
     left.length + 2 > COLUMN ? `\n${" ".repeat(COLUMN)}` : " ".repeat(COLUMN - left.length);
-  const others = (flag.commands ?? []).filter((name) => name !== "start");
-  const also = others.length === 0 ? "" : ` Also: ${others.join(", ")}.`;
-  return `${left}${gap}${flag.help}${also}`;
+  return `${left}${gap}${flag.help}${alsoOf(flag)}`;
+}
+
+/** Other commands that take a flag of `start`, by their first word. */
+function alsoOf({ commands = [] }: Flag): string {
+  if (commands.length === COMMAND_NAMES.length) return " All commands.";
+  if (!commands.includes("start")) return "";
+  const words = commands.filter((name) => name !== "start").map((name) => name.split(" ")[0]);
+  return words.length === 0 ? "" : ` Also: ${[...new Set(words)].join(", ")}.`;
 }

@@ -1,13 +1,18 @@
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { systemClock } from "../base/clock.ts";
 import type { StoreError } from "../store/store.ts";
+import { runAccountCommand } from "./account-command.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
-import { readCommandLine } from "./command-line.ts";
+import { type Asked, readCommandLine } from "./command-line.ts";
+import { newToken, removeControl, writeControl } from "./control-file.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
-import { helpPage } from "./help-page.ts";
+import { commandPage, helpPage } from "./help-page.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
-import { type Surroundings, serve } from "./serve.ts";
-import { readSettings } from "./settings.ts";
+import { reloadServer } from "./reload-command.ts";
+import { type Serving, type Surroundings, serve } from "./serve.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { verify } from "./verify-command.ts";
@@ -33,35 +38,90 @@ export async function main(name: ProgramName): Promise<void> {
 
 async function run(program: Program): Promise<void> {
   const asked = readCommandLine(process.argv.slice(2), process.env, program);
-  if (asked.kind === "help") return around.out(helpPage(program).trimEnd());
-  if (asked.kind === "version") return around.out(version());
-  if (asked.kind === "verify") {
-    const code = await verify(asked.location, { ...around, progress: process.stderr });
-    process.exitCode = code;
-    return;
+  switch (asked.kind) {
+    case "help": {
+      const page = asked.topic === null ? helpPage(program) : commandPage(asked.topic, program);
+      return around.out(page.trimEnd());
+    }
+    case "version":
+      return around.out(version());
+    case "verify":
+      process.exitCode = await verify(asked.location, { ...around, progress: process.stderr });
+      return;
+    case "reload":
+      return around.out(await reloadServer(asked.location));
+    case "account":
+      return runAccountCommand(asked.asked, { ...around, input: () => text(process.stdin) });
+    case "start":
+      return start(asked, program);
   }
+}
+
+type StartAsked = Extract<Asked, { kind: "start" }>;
+
+async function start(asked: StartAsked, program: Program): Promise<void> {
   for (const note of asked.notes) around.err(note);
   const hangups = new Hangups(process);
   const settings = readSettings(asked.options);
-  const serving = await serve(settings, around);
+  const { location } = settings;
+  const admin = { token: newToken(), reload: () => serving.reload() };
+  const serving: Serving = await serve(settings, location === null ? around : { ...around, admin });
   const { origins } = serving;
-  const lines = announcementsOf(program, { version: version(), settings, origins });
+  const lines = announcementsOf(
+    { ...program, services: settings.services },
+    { version: version(), settings, origins },
+  );
   // Azurite's --silent only stops the lines about requests.
   const isQuiet = settings.silent && !program.isAzurite;
   const say = (all: readonly string[]) => {
     if (!isQuiet) for (const line of all) around.out(line);
   };
+  const close = await openControl(settings, origins, admin.token);
   const stop = async () => {
     say(lines.closing);
+    await close();
     await serving.stop();
     say(lines.closed);
   };
   const { platform } = process;
   const isInteractive = process.stdin.isTTY;
   const isClosed = () => isTerminalClosed({ platform, isInteractive, hasTerminal });
-  stopOnSignal(process, stop, process.exit, isClosed);
-  hangups.begin(() => serving.reopenLogs());
+  stopOnSignal(process, stop, (code) => exit(code, isClosed()), isClosed);
+  hangups.begin(
+    () => serving.reopenLogs(),
+    () => serving.reload().then(() => {}),
+  );
   say(lines.ready);
+}
+
+/** Without its terminal, Node cannot exit as usual: it aborts, because it cannot reset it. */
+function exit(code: number, isTerminalGone: boolean): void {
+  if (!isTerminalGone || process.platform === "win32") process.exit(code);
+  process.removeAllListeners("SIGHUP");
+  process.kill(process.pid, "SIGHUP");
+}
+
+/**
+ * Tells commands of the same user how to reach this server. Without the file the server works as
+ * well. Resolves to the function that takes it back.
+ */
+async function openControl(
+  { location, configFile }: Settings,
+  origins: Serving["origins"],
+  token: string,
+): Promise<() => Promise<void>> {
+  if (location === null) return async () => {};
+  const origin = [...origins].find(([service]) => service !== "smb")?.[1] ?? null;
+  const config = configFile === null ? null : resolve(configFile);
+  try {
+    await writeControl(location, { pid: process.pid, origin, token, config });
+  } catch (error) {
+    const reason = (error as Error).message;
+    around.err(
+      `\`lazuli reload\` will not work, only SIGHUP: its file cannot be written (${reason}).`,
+    );
+  }
+  return () => removeControl(location).catch(() => {});
 }
 
 const around: Surroundings = {

@@ -4,6 +4,7 @@ import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
+import type { Admin } from "../front/rest/http/admin.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import type { ListenerOptions } from "../front/rest/http/listener-options.ts";
@@ -16,6 +17,7 @@ import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { SendBudget } from "../front/send-budget.ts";
+import type { SmbListener } from "../front/smb/transport.ts";
 import { WaitingWork } from "../front/waiting-work.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
@@ -38,6 +40,7 @@ import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
 import { isLoopback } from "./network-guard.ts";
 import { type Data, openData } from "./open-data.ts";
+import { type ReloadDone, Reloading } from "./reload.ts";
 import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
@@ -51,6 +54,8 @@ export interface Surroundings extends Terminal {
   readonly software: string;
   /** Called when the engine has failed and serves nothing any more: the process must end. */
   readonly failStop: FailStop;
+  /** For requests to the server itself; without it there are none. */
+  readonly admin?: Admin;
 }
 
 /** A running server. */
@@ -59,6 +64,11 @@ export interface Serving {
   readonly origins: ReadonlyMap<ServiceName, string>;
   /** Opens the log files again by their names, after somebody has renamed them. */
   reopenLogs(): Promise<void>;
+  /**
+   * Reads the configuration file and the certificate again, and serves by them from the next
+   * request on. What cannot be used is refused as a whole, and the old settings stay. Never rejects.
+   */
+  reload(): Promise<ReloadDone>;
   /** Answers running requests, then releases everything. */
   stop(): Promise<void>;
 }
@@ -74,12 +84,24 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   try {
     const log = await openLog(settings, around, around.clock);
     undo.add(() => log.close());
-    const origins = await open(settings, around, log, undo);
-    return { origins, reopenLogs: () => log.reopen(), stop: () => undo.run() };
+    const { origins, apply } = await open(settings, around, log, undo);
+    const reloading = new Reloading(settings, apply, log, around.clock);
+    return {
+      origins,
+      reopenLogs: () => log.reopen(),
+      reload: () => reloading.reload(),
+      stop: () => undo.run(),
+    };
   } catch (error) {
     await undo.run();
     throw error;
   }
+}
+
+interface Opened {
+  readonly origins: ReadonlyMap<ServiceName, string>;
+  /** Makes the listeners serve by other settings. */
+  apply(settings: Settings): void;
 }
 
 /** Opens everything. Each step that succeeds adds its reversal to `undo`. */
@@ -88,16 +110,14 @@ async function open(
   around: Surroundings,
   log: Log,
   undo: Undo,
-): Promise<Map<ServiceName, string>> {
+): Promise<Opened> {
   let isHealthy = true;
   const failStop: FailStop = (error) => {
     isHealthy = false;
     around.failStop(error);
   };
   for (const warning of settings.warnings) log.warn("warning", warning);
-  if (settings.oauth?.mode === "issuer") {
-    settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
-  }
+  logKeyFailures(settings, log);
   const { services, location, azuriteLocation } = settings;
   if (location !== null) await requireNoAzuriteData(location, azuriteLocation);
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
@@ -130,6 +150,7 @@ async function open(
   undo.add(async () => load.readMemory.close());
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const onOutcome = outcomesTo(log.onOutcome);
+  const listeners = new Map<RestServiceName, Listener>();
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
     if (!services.includes(name)) continue;
@@ -139,18 +160,27 @@ async function open(
       onOutcome,
     });
     undo.add(() => listener.drain());
+    listeners.set(name, listener);
     origins.set(name, listener.origin);
-    if (name !== "smb") endpoints.add(name, listener.origin);
+    endpoints.add(name, listener.origin);
   }
+  let smb: SmbListener | null = null;
   if (services.includes("smb")) {
     const { clock } = around;
-    const smb = await listenSmb(settings, files, epoch, clock, log, load.budget, onOutcome).catch(
-      (error) => {
-        throw listenError("smb", settings.listen.smb, error);
-      },
-    );
-    undo.add(() => smb.drain());
-    origins.set("smb", smb.origin);
+    const opened = await listenSmb(
+      settings,
+      files,
+      epoch,
+      clock,
+      log,
+      load.budget,
+      onOutcome,
+    ).catch((error) => {
+      throw listenError("smb", settings.listen.smb, error);
+    });
+    undo.add(() => opened.drain());
+    origins.set("smb", opened.origin);
+    smb = opened;
   }
   background.start();
   if (settings.scrub !== null) {
@@ -158,15 +188,32 @@ async function open(
     scrub.start();
     undo.add(() => scrub.stop());
   }
-  return origins;
+  const apply = (changed: Settings) => {
+    logKeyFailures(changed, log);
+    const limits = connectionLimits(changed);
+    const own = new OwnEndpoints(changed.accounts);
+    for (const [name, { origin }] of listeners) own.add(name, origin);
+    for (const [name, service] of servicesOn({ ...data, copies }, files, changed, own)) {
+      listeners.get(name)?.change({ service, tls: changed.tls, limits });
+    }
+    smb?.change({ accounts: changed.smb.accounts, limits });
+  };
+  return { origins, apply };
 }
+
+function logKeyFailures({ oauth }: Settings, log: Log): void {
+  if (oauth?.mode !== "issuer") return;
+  oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
+}
+
+type RestServiceName = Exclude<ServiceName, "smb">;
 
 function servicesOn(
   data: Data & Pick<CopyContext, "copies">,
   files: WatchedFiles & Pick<CopyContext, "copies">,
   settings: Settings,
   endpoints: OwnEndpoints,
-): [ServiceName, RestService][] {
+): [RestServiceName, RestService][] {
   const { oauth, pathStyleOnly, blobSettings, fileSettings, foreignSources: foreign } = settings;
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
@@ -225,7 +272,7 @@ async function listen(
   name: ServiceName,
   service: RestService,
   settings: Settings,
-  { clock, software }: Surroundings,
+  { clock, software, admin }: Surroundings,
   log: Log,
   shared: SharedOptions,
 ): Promise<Listener> {
@@ -238,7 +285,8 @@ async function listen(
   const { tls, listener: kind } = settings;
   try {
     const own = { kind, service, host, port, tls, limits };
-    return await openListener({ ...own, ...shared, clock, log, software });
+    const common = { clock, log, software, ...(admin === undefined ? {} : { admin }) };
+    return await openListener({ ...own, ...shared, ...common });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
   }

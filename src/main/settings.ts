@@ -18,7 +18,11 @@ import { StartError, UsageError } from "./start-error.ts";
 
 /** The options, together with the content of the files that they name. */
 export interface Settings extends Options {
+  /** The content of the configuration file. */
+  readonly config: Config;
   readonly accounts: Accounts;
+  /** The same accounts as they are configured, with the text of their keys. */
+  readonly statedAccounts: readonly AccountSettings[];
   /** By account, for accounts with settings for blobs. */
   readonly blobSettings: ReadonlyMap<string, BlobSettings>;
   /** By account, for accounts with settings for shares. */
@@ -54,7 +58,7 @@ export function readSettings(options: Options): Settings {
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
   const warnings = weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`);
   const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
-  return { ...options, ...read, connectionsPerAddress };
+  return { ...options, ...read, config, statedAccounts: stated, connectionsPerAddress };
 }
 
 /** By the name of the account. */

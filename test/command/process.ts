@@ -72,6 +72,11 @@ export class LazuliProcess {
     return this.#ended;
   }
 
+  /** What it has printed on standard error so far. */
+  get errors(): string {
+    return this.#err;
+  }
+
   /** Returns the first line on standard output. */
   async firstLine(): Promise<string> {
     return (await this.printed(/^(.*)\n/)) as string;

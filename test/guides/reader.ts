@@ -19,6 +19,9 @@ const SERVICES = ["Blob", "Queue", "Table", "File", "SMB"];
 const PORTS = ["10000", "10001", "10002", "10003", "10445"];
 const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445"];
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
+/** The last line of a server that a page starts with these services only. */
+const READY_SOME = /^Queue service is successfully listening/m;
+const SOME_SERVICES = "--services blob,queue";
 
 /**
  * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
@@ -136,7 +139,14 @@ const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
 
 /** Scripts that run the commands of the package, npm and npx from this clone, by name. */
 const COMMANDS = {
-  lazuli: `#!/bin/sh\nexec "$NODE" "$LAZULI/lazuli.cjs" "$@" ${ANY_PORTS} --filePort 0 --smbPort 0\n`,
+  lazuli: `#!/bin/sh
+case "$* " in
+  account* | reload*) ;;
+  *"${SOME_SERVICES}"*) set -- "$@" --blobPort 0 --queuePort 0 ;;
+  *) set -- "$@" ${ANY_PORTS} --filePort 0 --smbPort 0 ;;
+esac
+exec "$NODE" "$LAZULI/lazuli.cjs" "$@"
+`,
   azurite: `#!/bin/sh\nexec "$NODE" "$LAZULI/azurite.cjs" "$@" ${ANY_PORTS}\n`,
   npm: '#!/bin/sh\n[ "$1" = start ] || exit 1\nshift\n[ "$1" != -- ] || shift\nexec lazuli "$@"\n',
   npx: `#!/bin/sh
@@ -178,11 +188,12 @@ class Server {
     child.stderr?.setEncoding("utf8").on("data", (part: string) => {
       errors += part;
     });
+    const ready = text.includes(SOME_SERVICES) ? READY_SOME : READY;
     return await new Promise((resolve, reject) => {
       child.on("close", () => reject(new Error(`It did not serve: ${printed}${errors}`)));
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
         printed += part;
-        if (READY.test(printed)) resolve(new Server(child, printed));
+        if (ready.test(printed)) resolve(new Server(child, printed));
       });
     });
   }

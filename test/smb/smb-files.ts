@@ -39,10 +39,14 @@ export class SmbFiles {
     this.client = client;
   }
 
-  static async connect(port: number, share: string, offer: Offer = {}): Promise<SmbFiles> {
+  static async connect(
+    port: number,
+    share: string,
+    offer: Offer = {},
+    user = { user: ACCOUNT, domain: "", password: KEY },
+  ): Promise<SmbFiles> {
     const client = new SmbClient(await TcpLine.open(port));
     await client.negotiate(offer);
-    const user = { user: ACCOUNT, domain: "", password: KEY };
     assert.equal((await client.logOn(user)).status, 0);
     assert.equal((await client.treeConnect(share)).status, 0);
     return new SmbFiles(client);

@@ -9,7 +9,7 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 
 /** Names that we put into a data folder ourselves. */
-const OURS = /^(?:\.?lazuli\.json|store|extents|\.?lock(?:-[0-9a-f]{16})?)$/;
+const OURS = /^(?:\.?(?:lazuli|control)\.json|store|extents|\.?lock(?:-[0-9a-f]{16})?)$/;
 
 /**
  * Closes a data folder to other users of this machine, in case it was copied or made by hand.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
+import { passwordHash } from "./auth/ntlm-keys.ts";
 import { COMMAND } from "./codec/header.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
 import { DURABLE_MS } from "./durability.ts";
@@ -124,4 +125,18 @@ test("contexts that contradict each other are refused", async () => {
   const client = await connect(under);
   const bad = await create(client, [["DH2Q", Buffer.alloc(31)]]);
   assert.equal(bad.status, STATUS.INVALID_PARAMETER);
+});
+
+test("an open without a connection survives other keys of its account, and ends with the account", async () => {
+  const { under, lost, fileId } = await leftOpen();
+  const { server } = under;
+  const again = await connect(under, lost);
+  const waiting = () => server.durables.find(fileId.readUInt32LE(0));
+  const newKey = { name: USER.user, passwordHashes: [passwordHash("bmV3")] };
+  server.useAccounts(new Map([[USER.user, newKey]]));
+  assert.notEqual(waiting(), null);
+  assert.equal((await create(again, [], 0)).status, STATUS.USER_SESSION_DELETED);
+  server.useAccounts(new Map());
+  assert.equal(waiting(), null);
+  assert.deepEqual(under.failures, []);
 });

@@ -1,6 +1,7 @@
 import { Fault } from "../../base/fault.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import { getOpenCaching } from "../../service/file/get-open-caching.ts";
+import type { Durability } from "./durability.ts";
 import type { FileOpen } from "./file-open.ts";
 import type { SmbLog } from "./smb-log.ts";
 
@@ -48,6 +49,13 @@ export class DurableOpens {
   /** Closes an open for which no client will return. */
   async end(open: FileOpen): Promise<void> {
     if (this.take(open)) await this.#close(open);
+  }
+
+  /** Closes the opens of clients that can no longer return. */
+  endIf(isOver: (durability: Durability) => boolean): void {
+    for (const { open } of [...this.#waiting.values()]) {
+      if (open.durability !== null && isOver(open.durability)) void this.end(open);
+    }
   }
 
   /** Closes all opens when the server stops; persistent ones wait for the next process. */

@@ -383,3 +383,18 @@ test("the numbers of sessions and trees are limited", async () => {
   one.sessionId = 0;
   assert.equal((await one.logOn(USER)).status, STATUS.INSUFFICIENT_RESOURCES);
 });
+
+test("a log-on is judged by the accounts at its end, not at its beginning", async () => {
+  const { client, server } = await serverUnderTest();
+  const one = client();
+  await one.negotiate({});
+  const line = one.line as DirectLine;
+  // The second message of the log-on is sent after the account is gone.
+  const send = line.send.bind(line);
+  let sent = 0;
+  line.send = (frame) => {
+    if (++sent === 2) server.useAccounts(new Map());
+    send(frame);
+  };
+  assert.equal((await one.logOn(USER)).status, STATUS.LOGON_FAILURE);
+});

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { unowned } from "../../base/borrowed-buffer.ts";
-import type { Bytes } from "../../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Authentication } from "./auth/authentication.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -35,6 +35,8 @@ export class Session implements OpenSession {
   authentication: Authentication | null = null;
   /** "" until the first log-on succeeds. */
   account = "";
+  /** The hash of the key with which the client logged on last. */
+  passwordHash: Bytes = NO_BYTES;
   signingRequired = false;
   encryptionRequired = false;
   /** Whether the client encrypts, and so expects encrypted messages. */

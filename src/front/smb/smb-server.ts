@@ -1,11 +1,12 @@
 import { randomBytes, randomInt } from "node:crypto";
+import type { Bytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { BYTES_AHEAD_MAX } from "../../service/file/read-ahead.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { OnOutcome } from "../outcome.ts";
 import type { SendBudget } from "../send-budget.ts";
-import type { SmbAccounts } from "./auth/authentication.ts";
+import type { SmbAccount, SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
 import { BreakNotices } from "./break-notices.ts";
 import type { Dialect } from "./codec/negotiate.ts";
@@ -19,6 +20,7 @@ import type { SmbLog } from "./smb-log.ts";
 export type SmbEncryption = "required" | "preferred" | "off";
 
 export interface SmbServerOptions {
+  /** The accounts at first; see `useAccounts`. */
   readonly accounts: SmbAccounts;
   readonly files: WatchedFiles;
   /** The number of this process, with which its handles are marked. */
@@ -54,6 +56,7 @@ export class SmbServer implements FileOpenHost {
   readonly namedOpens = new NamedOpens();
   readonly failedLogons: FailedLogons;
   readonly readAheadBudget = new MemoryBudget(BYTES_AHEAD_MAX);
+  #accounts: SmbAccounts;
   /** Starts at random, so that ids of an earlier process are unlikely to match ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;
@@ -61,6 +64,7 @@ export class SmbServer implements FileOpenHost {
 
   constructor(options: SmbServerOptions) {
     this.options = options;
+    this.#accounts = options.accounts;
     // Far beyond the ids of the process before, with which clients may reconnect.
     this.#fileIds = Number(options.epoch / TICKS_OF_FILE_ID);
     const { files, limits, logonLimits, clock, log } = options;
@@ -79,6 +83,24 @@ export class SmbServer implements FileOpenHost {
     return ++this.#connectionIds;
   }
 
+  get accounts(): SmbAccounts {
+    return this.#accounts;
+  }
+
+  /**
+   * Replaces the accounts. Sessions end whose account is gone, or whose client logged on with a key
+   * that is gone: a key is taken away because somebody else may know it.
+   */
+  useAccounts(accounts: SmbAccounts): void {
+    this.#accounts = accounts;
+    const ended = [...this.sessions.values()].filter(
+      ({ account, passwordHash }) =>
+        account !== "" && !isKeyOf(accounts.get(account), passwordHash),
+    );
+    for (const session of ended) void session.close();
+    this.durables.endIf(({ account }) => !accounts.has(account));
+  }
+
   newFileId(): number {
     return ++this.#fileIds;
   }
@@ -93,4 +115,8 @@ export class SmbServer implements FileOpenHost {
     this.breakNotices.delete(open);
     this.namedOpens.delete(open);
   }
+}
+
+function isKeyOf(account: SmbAccount | undefined, passwordHash: Bytes): boolean {
+  return account?.passwordHashes.some((one) => one.equals(passwordHash)) === true;
 }

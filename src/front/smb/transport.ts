@@ -4,11 +4,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
-import { ConnectionTable, type Counted } from "../connection-table.ts";
+import { ConnectionTable, type Counted, type TableLimits } from "../connection-table.ts";
 import { Pace, type Transfer } from "../pace.ts";
 import { ReadMemory } from "../read-memory.ts";
 import type { Share } from "../send-budget.ts";
 import { bytesTakenFrom } from "../socket-progress.ts";
+import type { SmbAccounts } from "./auth/authentication.ts";
 import { Connection } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { releaseFrame } from "./frame-memory.ts";
@@ -28,10 +29,21 @@ export interface SmbListenerOptions extends SmbServerOptions {
   readonly port: number;
 }
 
+/** What can change while a listener runs. */
+export interface SmbChange {
+  readonly accounts: SmbAccounts;
+  readonly limits: TableLimits;
+}
+
 export interface SmbListener {
   readonly port: number;
   /** `smb://127.0.0.1:10445` */
   readonly origin: string;
+  /**
+   * Takes log-ons by new settings. Connections stay open; sessions end whose account or key is
+   * gone.
+   */
+  change(change: SmbChange): void;
   /** Accepts no more connections, closes the existing ones, and releases what they had open. */
   drain(): Promise<void>;
 }
@@ -94,6 +106,11 @@ class TcpListener implements SmbListener {
   get origin(): string {
     const { address, family, port } = this.#bound;
     return `smb://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  change({ accounts, limits }: SmbChange): void {
+    this.#lines.limits = limits;
+    this.#smb.useAccounts(accounts);
   }
 
   async drain(): Promise<void> {

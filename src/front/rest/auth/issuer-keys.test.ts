@@ -118,3 +118,40 @@ test("setting the clock back does not stop keys from being loaded", async () => 
   issuer.kids = ["b"];
   await issuer.find("b", 0);
 });
+
+test("a refresh loads the keys again at once, and says whether they have changed", async () => {
+  const issuer = new TestIssuer();
+  assert.equal(await issuer.keys.refresh(0), false);
+  assert.equal(issuer.loads, 0, "nothing is loaded before the first token");
+  await issuer.find("a", 0);
+  assert.equal(await issuer.keys.refresh(1), false);
+  issuer.kids = ["b"];
+  assert.equal(await issuer.keys.refresh(2), true);
+  assert.equal(issuer.loads, 3);
+  await issuer.find("b", 3);
+  await assert.rejects(issuer.find("a", 3), noKey);
+});
+
+test("after a failed refresh the loaded keys keep working", async () => {
+  const issuer = new TestIssuer();
+  await issuer.find("a", 0);
+  issuer.isDown = true;
+  assert.equal(await issuer.keys.refresh(1), false);
+  assert.equal(issuer.failures, 1);
+  await issuer.find("a", 2);
+});
+
+test("a refresh during a load waits for it, and loads again what has changed since", async () => {
+  const issuer = new TestIssuer();
+  await issuer.find("a", 0);
+  let open = () => {};
+  issuer.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const first = issuer.keys.refresh(1);
+  while (issuer.loads < 2) await undefined;
+  const second = issuer.keys.refresh(2);
+  open();
+  await Promise.all([first, second]);
+  assert.equal(issuer.loads, 3);
+});

@@ -20,6 +20,8 @@ export class IssuerKeys {
   onFailure: (error: Error) => void = () => {};
   readonly #load: LoadKeys;
   #set: LocalJWKSet | null = null;
+  /** The loaded keys as text, to tell whether they have changed. */
+  #text: string | null = null;
   #loadedMs = 0;
   #triedMs: number | null = null;
   /** Why the last load failed; null if it succeeded. */
@@ -58,6 +60,20 @@ export class IssuerKeys {
     }
   }
 
+  /**
+   * Loads the keys again, if they were loaded before. Returns whether they have changed. If that
+   * fails, the loaded keys keep working.
+   */
+  async refresh(now: Instant): Promise<boolean> {
+    if (this.#set === null) return false;
+    // A load that has begun may have read what was there before.
+    await this.#loading;
+    const before = this.#text;
+    this.#triedMs = null;
+    await this.#reload(now);
+    return this.#text !== before;
+  }
+
   #known(): LocalJWKSet {
     if (this.#set === null) throw unavailable(this.#failure);
     return this.#set;
@@ -79,6 +95,7 @@ export class IssuerKeys {
     try {
       const [keys, { createLocalJWKSet }] = await Promise.all([this.#load(), import("jose")]);
       this.#set = createLocalJWKSet({ keys: [...keys] });
+      this.#text = JSON.stringify(keys);
       this.#loadedMs = now;
       this.#failure = null;
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { Server, Socket } from "node:net";
-import { ConnectionTable, type Counted } from "../../connection-table.ts";
+import { ConnectionTable, type Counted, type TableLimits } from "../../connection-table.ts";
 import type { ListenerLimits } from "./limits.ts";
 
 /** A connection of either listener. */
@@ -33,6 +33,10 @@ export class AcceptedSockets {
 
   [Symbol.iterator](): Iterator<ListenerConnection> {
     return this.#connections[Symbol.iterator]();
+  }
+
+  set limits(limits: TableLimits) {
+    this.#connections.limits = limits;
   }
 
   /** Call when the connection becomes idle. */

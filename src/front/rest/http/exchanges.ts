@@ -2,7 +2,7 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { OnOutcome } from "../../outcome.ts";
 import { Pace } from "../../pace.ts";
 import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
-import type { RestResponse } from "./exchange.ts";
+import type { RestResponse, RestService } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { ListenerOptions } from "./listener-options.ts";
@@ -20,6 +20,8 @@ interface ReadyAnswer {
 export class Exchanges {
   readonly options: ListenerOptions;
   readonly limits: ListenerLimits;
+  /** Takes the next requests. Those that have begun end with the service that they began with. */
+  service: RestService;
   /** Watches clients that send a body. */
   readonly receiving: Pace;
   /** Watches clients that read an answer. */
@@ -37,6 +39,7 @@ export class Exchanges {
   constructor(options: ListenerOptions) {
     this.options = options;
     this.limits = options.limits;
+    this.service = options.service;
     this.receiving = new Pace(options.limits.receive);
     this.sending = new Pace(options.limits.send);
     this.keepAliveLines = keepAliveLines(options.limits);

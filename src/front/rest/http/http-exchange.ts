@@ -2,8 +2,9 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Transfer } from "../../pace.ts";
 import { bytesTakenFrom } from "../../socket-progress.ts";
+import { administer, isAdminRequest } from "./admin.ts";
 import { type AnswerHead, answerHead, CLOSE_LINES } from "./answer-head.ts";
-import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
+import type { ResponseBody, ResponseStream, RestResponse, RestService } from "./exchange.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { faultOfError } from "./fault-of-error.ts";
 import { HEALTH_CHECK, health, isHealthCheck } from "./health.ts";
@@ -65,6 +66,7 @@ function isFinal(state: ExchangeState): boolean {
  */
 class HttpExchange implements Transfer {
   readonly #exchanges: Exchanges;
+  readonly #service: RestService;
   readonly #wire: Wire;
   readonly #request: IncomingRequest;
   #state: ExchangeState = "handling";
@@ -85,6 +87,7 @@ class HttpExchange implements Transfer {
     const { receiving, isObserved } = exchanges;
     const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
     this.#exchanges = exchanges;
+    this.#service = exchanges.service;
     this.#wire = wire;
     this.#isLast = wire.isSurplus || !head.keepsAlive;
     this.#beganMs = isObserved ? clock.elapsedMs() : 0;
@@ -128,15 +131,19 @@ class HttpExchange implements Transfer {
       return health(this.#request.target, this.#exchanges);
     }
     this.#request.check();
+    const { admin } = this.#exchanges.options;
+    if (admin !== undefined && isAdminRequest(this.#request)) {
+      return administer(this.#request, admin);
+    }
     if (isTooMuch) throw new Fault("ServerBusy");
-    return this.#exchanges.options.service.handle(this.#request);
+    return this.#service.handle(this.#request);
   }
 
   /** The answer for an error. */
   #refusal(error: unknown): RestResponse {
-    const { log, service } = this.#exchanges.options;
+    const { log } = this.#exchanges.options;
     if (!(error instanceof Fault)) log.failure(this.#request.id, error, this.#request);
-    return service.renderFault(faultOfError(error), this.#request);
+    return this.#service.renderFault(faultOfError(error), this.#request);
   }
 
   /**

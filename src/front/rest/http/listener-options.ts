@@ -4,6 +4,7 @@ import type { OnOutcome } from "../../outcome.ts";
 import type { ReadMemory } from "../../read-memory.ts";
 import type { SendBudget } from "../../send-budget.ts";
 import type { WaitingWork } from "../../waiting-work.ts";
+import type { Admin } from "./admin.ts";
 import type { RestService } from "./exchange.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { HttpLog } from "./log.ts";
@@ -40,4 +41,6 @@ export interface ListenerOptions {
   healthy(): boolean;
   /** Whether writes are refused because the disk is full; `/healthz` reports it, too. */
   isFull?(): boolean;
+  /** Answers requests to the server itself; without it they go to the service. */
+  readonly admin?: Admin;
 }

@@ -1,15 +1,32 @@
 import type { AddressInfo, Server } from "node:net";
+import { Server as SecureServer } from "node:tls";
+import type { TableLimits } from "../../connection-table.ts";
 import { AcceptedSockets } from "./accepted-sockets.ts";
+import type { RestService } from "./exchange.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { ListenerOptions } from "./listener-options.ts";
 import { nodeServer } from "./node-server.ts";
 import { ownServer } from "./own-server.ts";
+import { type TlsOptions, tlsSettings } from "./tls-settings.ts";
+
+/** What can change while a listener runs. */
+export interface ListenerChange {
+  readonly service: RestService;
+  /** Null for plain HTTP. TLS cannot be switched on or off. */
+  readonly tls: TlsOptions | null;
+  readonly limits: TableLimits;
+}
 
 export interface Listener {
   readonly address: string;
   readonly port: number;
   /** `http://127.0.0.1:10000` */
   readonly origin: string;
+  /**
+   * Serves by new settings from the next request on. Requests that have begun end with the old
+   * service, and connections stay open with the certificate that they began with.
+   */
+  change(change: ListenerChange): void;
   /** Accepts no more connections and finishes running requests. Resolves when all are closed. */
   drain(): Promise<void>;
 }
@@ -75,6 +92,14 @@ class HttpListener implements Listener {
     const { address, family, port } = this.#bound;
     const host = family === "IPv6" ? `[${address}]` : address;
     return `${this.#options.tls === null ? "http" : "https"}://${host}:${port}`;
+  }
+
+  change({ service, tls, limits }: ListenerChange): void {
+    if (tls !== null && this.#server instanceof SecureServer) {
+      this.#server.setSecureContext(tlsSettings(tls, this.#options.limits));
+    }
+    this.#exchanges.service = service;
+    this.#sockets.limits = limits;
   }
 
   drain(): Promise<void> {

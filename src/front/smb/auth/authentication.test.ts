@@ -26,7 +26,11 @@ const USER: NtlmUser = { user: "account", domain: "AZURE", password: KEY };
 function authentication(): Authentication {
   const passwordHashes = [KEY, SECOND_KEY].map(passwordHash);
   const accounts = new Map([["account", { name: "account", passwordHashes }]]);
-  return new Authentication(accounts, "LAZULI", new ManualClock(Date.UTC(2026, 0, 1)));
+  return new Authentication(
+    (name) => accounts.get(name),
+    "LAZULI",
+    new ManualClock(Date.UTC(2026, 0, 1)),
+  );
 }
 
 /** Runs a step that is not the last, and returns its token. */

@@ -37,6 +37,9 @@ export interface SmbAccount {
 
 export type SmbAccounts = ReadonlyMap<string, SmbAccount>;
 
+/** Finds the current account of a name in lower case. */
+export type FindAccount = (name: string) => SmbAccount | undefined;
+
 export type AuthenticationStep =
   | { readonly kind: "more"; readonly token: Bytes }
   /** The last message, not checked yet. */
@@ -51,6 +54,8 @@ export type AuthenticationStep =
 export interface AuthenticationDone {
   readonly token: Bytes;
   readonly account: string;
+  /** The hash that proved it: of one of the account's keys. */
+  readonly passwordHash: Bytes;
   readonly sessionKey: Bytes;
 }
 
@@ -90,7 +95,7 @@ const NOBODY: SmbAccount = { name: "", passwordHashes: [randomBytes(16)] };
  * key. Older versions, guests and anonymous clients are refused.
  */
 export class Authentication {
-  readonly #accounts: SmbAccounts;
+  readonly #findAccount: FindAccount;
   readonly #serverName: string;
   readonly #clock: Clock;
   readonly #challenge = randomBytes(8);
@@ -103,8 +108,8 @@ export class Authentication {
   #flags = 0;
   #targetInfo: Bytes = NO_BYTES;
 
-  constructor(accounts: SmbAccounts, serverName: string, clock: Clock) {
-    this.#accounts = accounts;
+  constructor(findAccount: FindAccount, serverName: string, clock: Clock) {
+    this.#findAccount = findAccount;
     this.#serverName = serverName;
     this.#clock = clock;
   }
@@ -170,9 +175,10 @@ export class Authentication {
   #finish(token: Bytes, mic: Bytes | null): AuthenticationDone {
     if (isAnonymous(token)) throw new LogonRefused("anonymous", STATUS.ACCESS_DENIED);
     const message = readAuthenticate(token);
-    const account = this.#accounts.get(message.user.toLowerCase()) ?? NOBODY;
-    const key = this.#provedKey(account, message);
-    if (key === null || account === NOBODY) throw new NtlmError("wrong account or key");
+    const account = this.#findAccount(message.user.toLowerCase()) ?? NOBODY;
+    const proved = this.#proved(account, message);
+    if (proved === null || account === NOBODY) throw new NtlmError("wrong account or key");
+    const { key, passwordHash } = proved;
     this.#checkAgreed(message);
     const sessionKey = sessionKeyOf(key, message);
     this.#checkMic(sessionKey, message);
@@ -180,13 +186,18 @@ export class Authentication {
     const answer = this.#isBare
       ? NO_BYTES
       : this.#complete(this.#serverMic(sessionKey, keyExchange, mic));
-    return { token: answer, account: account.name, sessionKey };
+    return { token: answer, account: account.name, passwordHash, sessionKey };
   }
 
-  #provedKey({ passwordHashes }: SmbAccount, message: Authenticate): Bytes | null {
-    const { user, domain, answer, proof } = message;
-    const keys = passwordHashes.map((hash) => userKey(hash, user, domain));
-    return keys.find((key) => isProved(key, this.#challenge, answer, proof)) ?? null;
+  #proved(
+    { passwordHashes }: SmbAccount,
+    { user, domain, answer, proof }: Authenticate,
+  ): { key: Bytes; passwordHash: Bytes } | null {
+    const tries = passwordHashes.map((passwordHash) => ({
+      passwordHash,
+      key: userKey(passwordHash, user, domain),
+    }));
+    return tries.find(({ key }) => isProved(key, this.#challenge, answer, proof)) ?? null;
   }
 
   /**

@@ -36,8 +36,11 @@ function newSession({ connection, server }: Call): Session {
 
 async function step(call: Call, session: Session, request: SessionSetupRequest): Promise<Answer> {
   const { server } = call;
-  const { accounts, clock } = server.options;
-  session.authentication ??= new Authentication(accounts, server.name, clock);
+  session.authentication ??= new Authentication(
+    (name) => server.accounts.get(name),
+    server.name,
+    server.options.clock,
+  );
   const next = session.authentication.step(request.token);
   if (next.kind === "more") return more(session, next.token);
   // Each challenge is used for one try only.
@@ -54,6 +57,7 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   } else if (session.account !== done.account) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
+  session.passwordHash = done.passwordHash;
   const body = [writeSessionSetup(session.encryptionRequired, done.token)];
   return answered(STATUS.SUCCESS, body, { session });
 }

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AccountSettings } from "../front/rest/auth/account.ts";
+import type { AccountConfig, Config } from "./config-file.ts";
+import type { Settings } from "./settings.ts";
+
+/** The parts of the settings that a reload can change. */
+export type Reloadable = Pick<Settings, "config" | "statedAccounts" | "tls">;
+
+/** How a change of each part of the configuration file is told. */
+const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
+  oauth: "another token issuer",
+  copySources: "other sources of copies",
+  maxConnectionsPerAddress: "another limit of connections per address",
+};
+
+/** How a change of an account is told. */
+const ACCOUNT_PARTS: readonly [string, (account: AccountConfig) => unknown][] = [
+  ["other keys", ({ keys }) => keys],
+  ["other domains", ({ domains = [] }) => domains],
+  ["other settings", ({ blob, file }) => [blob, file]],
+];
+
+/** The most names in one part of the line. */
+const NAMES_MAX = 10;
+
+/** Says what differs, in a few words each: names, and never keys. */
+export function changesBetween(before: Reloadable, after: Reloadable): string[] {
+  const changes = accountChanges(before.statedAccounts, after.statedAccounts);
+  for (const [name, what] of Object.entries(PARTS) as [keyof typeof PARTS, string][]) {
+    if (!isDeepStrictEqual(before.config[name], after.config[name])) changes.push(what);
+  }
+  if (!isDeepStrictEqual(before.tls, after.tls)) changes.push("another certificate");
+  return changes;
+}
+
+/** Whether both trust the same issuer, with its keys in the same place. */
+export function haveSameIssuer(before: Reloadable, after: Reloadable): boolean {
+  return isDeepStrictEqual(before.config.oauth, after.config.oauth);
+}
+
+function accountChanges(
+  before: readonly AccountSettings[],
+  after: readonly AccountSettings[],
+): string[] {
+  const [old, current] = [byName(before), byName(after)];
+  const added = [...current.keys()].filter((name) => !old.has(name));
+  const removed = [...old.keys()].filter((name) => !current.has(name));
+  const stayed = [...current].filter(([name]) => old.has(name));
+  const others = ACCOUNT_PARTS.map(([what, part]): [string, string[]] => {
+    const changed = stayed.filter(
+      ([name, account]) => !isDeepStrictEqual(part(old.get(name) ?? account), part(account)),
+    );
+    return [`${what} of the account`, changed.map(([name]) => name)];
+  });
+  const all: [string, string[]][] = [
+    ["added the account", added],
+    ["removed the account", removed],
+    ...others,
+  ];
+  return all.filter(([, names]) => names.length > 0).map(([what, names]) => told(what, names));
+}
+
+function told(what: string, names: readonly string[]): string {
+  const more = names.length - NAMES_MAX;
+  const shown = names.slice(0, NAMES_MAX).join(", ");
+  return `${what}${names.length > 1 ? "s" : ""} ${shown}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function byName(accounts: readonly AccountConfig[]): Map<string, AccountConfig> {
+  return new Map(accounts.map((account) => [account.name, account]));
+}
