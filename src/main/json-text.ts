@@ -64,12 +64,12 @@ export function positionOf(text: string, offset: number): { line: number; column
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-const BLANKS = /[ \t\n\r]*/y;
-/** A string, a number or a word. `JSON.parse` checks what is inside of it. */
-const SCALAR = /"(?:[^"\\]|\\[\s\S])*"|[-+.\w]+/y;
-
 class Parser {
   readonly #text: string;
+  // Sticky expressions keep their place, so each parser has its own.
+  readonly #blanks = /[ \t\n\r]*/y;
+  /** A string, a number or a word. `JSON.parse` checks what is inside of it. */
+  readonly #scalars = /"(?:[^"\\]|\\[\s\S])*"|[-+.\w]+/y;
   #at = 0;
 
   constructor(text: string) {
@@ -127,8 +127,8 @@ class Parser {
   }
 
   #scalar(what: string): JsonScalar["value"] {
-    SCALAR.lastIndex = this.#at;
-    const [token] = SCALAR.exec(this.#text) ?? [];
+    this.#scalars.lastIndex = this.#at;
+    const [token] = this.#scalars.exec(this.#text) ?? [];
     if (token === undefined) {
       throw this.#wrong(
         this.#text[this.#at] === '"' ? "a quote is not closed" : `${what} is missing`,
@@ -145,9 +145,9 @@ class Parser {
 
   /** Skips blanks. Returns the next character, "" at the end. */
   #peek(): string {
-    BLANKS.lastIndex = this.#at;
-    BLANKS.test(this.#text);
-    this.#at = BLANKS.lastIndex;
+    this.#blanks.lastIndex = this.#at;
+    this.#blanks.test(this.#text);
+    this.#at = this.#blanks.lastIndex;
     return this.#text[this.#at] ?? "";
   }
 
