@@ -159,7 +159,8 @@ function newKey(): string {
 async function keysOf(given: string | null, { input }: AccountSurroundings): Promise<string[]> {
   if (given === null) return [newKey(), newKey()];
   const text = given === "-" ? await input() : given;
-  return text.split(/[,\s]+/).filter((key) => key !== "");
+  // `openssl rand -base64 64` breaks a key into lines.
+  return text.replaceAll(/\s+/g, "").split(",");
 }
 
 function add(file: ConfigFile, account: AccountSettings): string {

@@ -112,7 +112,9 @@ test("the file keeps its format, its other settings, its mode and its links", ()
   symlinkSync(file, link);
   const [one, two] = [newKey(), newKey()];
   assert.equal(
-    account(`add c --config ${link} --accountKeys -`, { input: `${one}\n${two}\n` }).code,
+    account(`add c --config ${link} --accountKeys -`, {
+      input: `${one.slice(0, 64)}\n${one.slice(64)},\n${two}\n`,
+    }).code,
     0,
   );
   assert.deepEqual(accountsIn(file)[2], { name: "c", keys: [one, two] });
