@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect, type TLSSocket } from "node:tls";
@@ -109,4 +111,19 @@ test("a reload reads an issuer's keys again, and takes over another issuer", asy
   assert.equal(await statusOf(origin, 1, "https://other.example/"), 200);
   assert.match(await server.hangUp({ accounts: [ACCOUNT] }), /reloaded: another token issuer\.$/);
   assert.equal(await statusOf(origin, 1, "https://other.example/"), 401);
+});
+
+test("while an issuer is unreachable, a reload leaves its loaded keys in use", async (t) => {
+  const issuer = createServer((_, answer) => answer.end(keySet(0)));
+  await new Promise<void>((resolve) => issuer.listen(0, "127.0.0.1", resolve));
+  const keysUrl = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`;
+  const config = { accounts: [ACCOUNT], oauth: { issuer: ISSUER, keysUrl } };
+  const server = new ReloadedServer(t, config, { args: FLAGS, files: FILES });
+  const origin = await server.origin();
+  assert.equal(await statusOf(origin, 0), 200);
+  issuer.closeAllConnections();
+  await new Promise((resolve) => issuer.close(resolve));
+  assert.match(await server.hangUp(), /nothing has changed/);
+  assert.match(server.process.errors, /keys of the issuer: .*ECONNREFUSED/);
+  assert.equal(await statusOf(origin, 0), 200);
 });
