@@ -6,11 +6,13 @@ import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
 import { ConfigText, type Fields } from "./config-fields.ts";
+import { ConfiguredRoles } from "./configured-roles.ts";
 
 /** The content of the `--config` file. */
 export interface Config {
   readonly accounts?: readonly AccountConfig[];
   readonly oauth?: IssuerSettings;
+  readonly roles?: ConfiguredRoles;
   readonly copySources?: AllowedSources;
   /** The most connections of one address to each service. */
   readonly maxConnectionsPerAddress?: number;
@@ -30,6 +32,7 @@ export function readConfig(file: string, text: string): Config {
   const config = {
     ...(top.mayHave("accounts") ? { accounts: readAccounts(top) } : {}),
     ...(top.mayHave("oauth") ? { oauth: readOauth(top) } : {}),
+    ...(top.mayHave("roles") ? { roles: new ConfiguredRoles(top.objects("roles")) } : {}),
     ...(top.mayHave("copySources") ? { copySources: readSources(top) } : {}),
     ...(top.mayHave(PER_ADDRESS)
       ? { [PER_ADDRESS]: top.number(PER_ADDRESS, 1, Number.MAX_SAFE_INTEGER) }

@@ -45,7 +45,8 @@ export function readSettings(options: Options): Settings {
   const { configFile, certificate } = options;
   const config =
     configFile === null ? {} : readConfig(configFile, readFile(configFile).toString("utf8"));
-  const [source, stated] = chooseAccounts(options, config);
+  const [source, chosen] = chooseAccounts(options, config);
+  const stated = config.roles?.of(chosen) ?? chosen;
   const accounts = checkAccounts(source, stated);
   const oauth = chooseOauth(options, config);
   const hosts = options.services.map((service) => options.listen[service].host);
@@ -56,9 +57,25 @@ export function readSettings(options: Options): Settings {
   const foreignSources = new ForeignSources(config.copySources ?? NO_SOURCES);
   const smb = smbSettings(options, stated);
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
-  const warnings = weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`);
+  const warnings = [
+    ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
+    ...roleWarnings(stated, oauth),
+  ];
   const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
   return { ...options, ...read, config, statedAccounts: stated, connectionsPerAddress };
+}
+
+/** Sentences about roles that do less than their author may think. */
+function roleWarnings(accounts: readonly AccountSettings[], oauth: OAuth | null): string[] {
+  const open = accounts.filter(({ roles = [] }) => roles.length === 0);
+  if (open.length === accounts.length) return [];
+  if (oauth === null) {
+    return ["no bearer tokens are taken, so the roles permit nothing: give an issuer, or --oauth"];
+  }
+  return open.map(
+    ({ name }) =>
+      `the account "${name}" has no roles: every accepted token may do everything in it`,
+  );
 }
 
 /** By the name of the account. */

@@ -16,7 +16,7 @@ import {
 const NOW = 1_000_000;
 
 function need(more: Partial<Need>): Need {
-  return { on: "o", account: "r", service: "r", anonymous: "never", ...more };
+  return { on: "o", account: "r", service: "r", anonymous: "never", actions: [], ...more };
 }
 
 function guarded(publicAccess: PublicAccess, policies: readonly StoredPolicy[] = []): Guard {

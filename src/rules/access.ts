@@ -1,5 +1,6 @@
 import type { Instant } from "../base/clock.ts";
 import type { FaultCode } from "../base/fault.ts";
+import { judgeByRoles, type RoleUse } from "./roles.ts";
 
 /**
  * The caller, according to the credentials alone: the front end has checked signature, dates,
@@ -16,7 +17,15 @@ export type Access =
       /** Null if the stored policy names them. */
       readonly letters: string | null;
       readonly policy: PolicyUse | null;
-    };
+      /** Who signed it, if not the account: a SAS permits no more than its signer's roles. */
+      readonly signer?: TokenAccess;
+    }
+  | TokenAccess;
+
+/** A bearer token in an account with roles. Where an account has none, its tokens are owners. */
+export interface TokenAccess extends RoleUse {
+  readonly kind: "token";
+}
 
 /** A SAS that names a stored policy: each of the three stands in the token or in the policy. */
 export interface PolicyUse {
@@ -62,6 +71,8 @@ export interface Need {
   readonly every?: boolean;
   /** The lowest level of public access that permits it. */
   readonly anonymous: "never" | "blob" | "container";
+  /** Actions of roles; one of them suffices. */
+  readonly actions: readonly string[];
 }
 
 export const OWNER: Access = { kind: "owner" };
@@ -86,18 +97,25 @@ export function judgeByAccess(
       if (need.service === "") return "AuthorizationFailure";
       const letters = grantedLetters(access, guard, now);
       if (letters === null) return "AuthenticationFailed";
-      return judgeByLetters(letters, need.service, need.every);
+      const verdict = judgeByLetters(letters, need.service, need.every);
+      if (verdict !== null || access.signer === undefined) return verdict;
+      return judgeByRoles(access.signer, need.actions);
     }
+    case "token":
+      return judgeByRoles(access, need.actions);
   }
 }
 
-/** A SAS that may only create must not replace an existing object. */
+/**
+ * A SAS that may only create must not replace an existing object. Every role that may create may
+ * also replace.
+ */
 export function judgeOverwrite(
   access: Access,
   guard: Guard | null,
   now: Instant,
 ): FaultCode | null {
-  if (access.kind === "owner") return null;
+  if (access.kind === "owner" || access.kind === "token") return null;
   if (access.kind === "anonymous") return "NoAuthenticationInformation";
   const letters =
     access.kind === "account-sas" ? access.letters : grantedLetters(access, guard, now);

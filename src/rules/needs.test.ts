@@ -26,14 +26,16 @@ const PUBLIC = {
 function reference(): string {
   return `# Permissions
 
-A key of the account, or a valid bearer token, permits everything. The tables show what other clients need: the resource type and a
-letter in an account SAS, a letter in a service SAS or a user delegation SAS, or the public access level of the container.
+A key of the account permits everything. So does a valid bearer token, unless the account has [roles](roles.md). The tables show what
+other clients need: the resource type and a letter in an account SAS, a letter in a service SAS or a user delegation SAS, one of the
+actions in a role, or the public access level of the container.
 
 * \`c\` without \`w\` permits to create a blob, also from blocks, but not to replace one.
 * Setting tags with an upload, listing tags, and conditions on tags need \`t\` as well.
 * Each operation in a batch needs its own permission.
 * If a SAS comes with a key or a token, both must be valid, and the request may do only what the SAS permits.
 * A SAS for one user (\`sduoid\`) is valid only with that user's token.
+* In an account with roles, a user delegation SAS permits no more than the roles of the user who requested its key.
 * A rename with a SAS also needs a SAS in the URL of its source.
 
 The service accepts \`c\` for blocks since version 2026-04-06. This server does in every version.
@@ -49,13 +51,14 @@ function section(title: string, needs: Readonly<Record<string, Need>>): string {
       need.account === "" ? "no" : `${[...need.on].join(" or ")}: ${letters(need.account, need)}`;
     const service = need.service === "" ? "no" : letters(need.service, need);
     const level = hasPublic ? ` ${PUBLIC[need.anonymous]} |` : "";
-    return `| ${operation} | ${account} | ${service} |${level}\n`;
+    const actions = need.actions.map((action) => `\`${action}\``).join(" or ");
+    return `| ${operation} | ${account} | ${service} | ${actions} |${level}\n`;
   });
   return `
 ## ${title} service
 
-| operation | account SAS | service SAS |${hasPublic ? " public access |" : ""}
-|---|---|---|${hasPublic ? "---|" : ""}
+| operation | account SAS | service SAS | action of a role |${hasPublic ? " public access |" : ""}
+|---|---|---|---|${hasPublic ? "---|" : ""}
 ${lines.join("")}`;
 }
 

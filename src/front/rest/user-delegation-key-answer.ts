@@ -2,6 +2,7 @@ import type { Instant } from "../../base/clock.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { KIB } from "../../base/limits.ts";
 import { isoTime, parseIsoTime } from "../../base/time-text.ts";
+import { requireDelegator } from "../../service/account/require-delegator.ts";
 import {
   judgeUserDelegationKey,
   makeUserDelegationKey,
@@ -29,6 +30,7 @@ export async function answerUserDelegationKey(
 ): Promise<RestResponse> {
   const { delegation, request } = call;
   if (delegation === null) throw refusal(call);
+  requireDelegator(call.access, request.receivedMs);
   const { startMs, expiryMs, delegatedTenantId } = await readTerms(request);
   const { identity, secret } = delegation;
   const key = makeUserDelegationKey(

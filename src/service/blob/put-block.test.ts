@@ -80,6 +80,7 @@ test("a blob has up to 100,000 uncommitted blocks, each of which can be replaced
       account: "",
       service: "",
       anonymous: "never",
+      actions: [],
     });
     const staged = readStagedBlob(tx, container, "blob");
     assert.ok(staged !== null);

@@ -73,7 +73,7 @@ test("a token grants the services it names, and Data Lake with Blob", () => {
 
 test("a token grants the resource types and operations it names", () => {
   const { access } = withToken(tokenOf({ resourceTypes: "o" }))();
-  const need = { on: "o", account: "r", service: "r", anonymous: "never" } as const;
+  const need = { on: "o", account: "r", service: "r", anonymous: "never", actions: [] } as const;
   const refusal = (more: object) => judgeByAccess(access, { ...need, ...more }, null, NOON);
   assert.equal(refusal({}), null);
   assert.equal(refusal({ on: "c" }), "AuthorizationResourceTypeMismatch");

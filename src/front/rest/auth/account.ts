@@ -1,3 +1,4 @@
+import type { RoleAssignment } from "../../../rules/roles.ts";
 import { MacKey } from "./signature.ts";
 
 /** An account as authentication sees it. */
@@ -11,6 +12,8 @@ export interface Account {
   readonly delegationSecret: MacKey;
   /** Host names of this account, in lower case. */
   readonly domains: readonly string[];
+  /** What bearer tokens may do; empty if every accepted token may do everything. */
+  readonly roles: readonly RoleAssignment[];
 }
 
 /** An account as the configuration states it. */
@@ -20,6 +23,7 @@ export interface AccountSettings {
   readonly keys: readonly string[];
   /** Host names of this account, without a port. */
   readonly domains?: readonly string[];
+  readonly roles?: readonly RoleAssignment[];
 }
 
 /** All accounts of this server. */
@@ -85,11 +89,12 @@ function problemOf({ name, keys }: AccountSettings): string | null {
   return `A key of the account "${name}" is empty. 64 random bytes in Base64 are usual.`;
 }
 
-function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
+function accountOf({ name, keys, domains = [], roles = [] }: AccountSettings): Account {
   return keyed(
     name,
     keys.map(keyBytes),
     domains.map((domain) => domain.toLowerCase()),
+    roles,
   );
 }
 
@@ -101,9 +106,14 @@ function keyBytes(key: string): Buffer {
   return Buffer.from(key, "base64");
 }
 
-function keyed(name: string, keys: readonly Buffer[], domains: readonly string[]): Account {
+function keyed(
+  name: string,
+  keys: readonly Buffer[],
+  domains: readonly string[],
+  roles: readonly RoleAssignment[],
+): Account {
   const macKeys = keys.map((key) => new MacKey(key));
   const secret = (macKeys[0] as MacKey).mac("user delegation keys");
   const delegationSecret = new MacKey(Buffer.from(secret, "base64"));
-  return { name, keys: macKeys, delegationSecret, domains };
+  return { name, keys: macKeys, delegationSecret, domains, roles };
 }

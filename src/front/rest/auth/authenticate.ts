@@ -10,6 +10,7 @@ import { requireNoRepeatedFields, type SasGrant } from "./sas.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
 import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./signature.ts";
+import { accessOfToken } from "./token-access.ts";
 import type { Identity } from "./user-delegation-key.ts";
 import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
 
@@ -171,13 +172,13 @@ async function byBearer(
   const { service } = resource;
   const use = { service, accountName, domains: account.domains };
   const token = credentialsOf(request).trim();
-  const identity = await verifyBearer(token, options.oauth, use, request.receivedMs);
+  const { identity, claims } = await verifyBearer(token, options.oauth, use, request.receivedMs);
   const narrowed = withSas(request, address, resource, identity);
   if (narrowed !== null) return narrowed;
   if (resource.needsIntent && request.headers.get("x-ms-file-request-intent") !== "backup") {
     throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-file-request-intent" });
   }
-  return { ...NO_LIMITS, access: OWNER, identity };
+  return { ...NO_LIMITS, access: accessOfToken(account, claims, resource), identity };
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Instant } from "../../../base/clock.ts";
+import type { CallerClaims } from "../../../rules/roles.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 import { keysAtUrl, keysInFile } from "./load-keys.ts";
 import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import { checkSigningKeys, type Jwk } from "./signing-keys.ts";
 import { type Claims, readToken, refused } from "./token.ts";
+import { callerClaims } from "./token-access.ts";
 import type { Identity } from "./user-delegation-key.ts";
 
 /** Which bearer tokens are accepted. */
@@ -81,13 +83,20 @@ function loaderOf(issuer: string, from: KeyPlace) {
   return async () => keys;
 }
 
+/** Whom a token speaks for. */
+export interface Bearer {
+  readonly identity: Identity;
+  /** The claims that roles can name. */
+  readonly claims: CallerClaims;
+}
+
 /** Verifies a token and returns its subject. Throws a 401 that gives the reason. */
 export async function verifyBearer(
   token: string,
   oauth: OAuth | null,
   use: TokenUse,
   now: Instant,
-): Promise<Identity> {
+): Promise<Bearer> {
   if (oauth === null) {
     throw refused(
       "Authentication scheme Bearer is not supported.",
@@ -98,7 +107,7 @@ export async function verifyBearer(
   requireTrustedIssuer(claims, oauth);
   requireAudience(claims, oauth, use);
   requireLifetime(claims, now);
-  return identityOf(claims, oauth);
+  return { identity: identityOf(claims, oauth), claims: callerClaims(claims) };
 }
 
 function requireTrustedIssuer(claims: Claims, oauth: OAuth): void {

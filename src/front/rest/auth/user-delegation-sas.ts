@@ -16,6 +16,7 @@ import {
 import { authenticationFailed, MacKey } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
+import { accessByRoles, signerClaims } from "./token-access.ts";
 import {
   type Identity,
   makeUserDelegationKey,
@@ -79,8 +80,9 @@ export function verifyUserDelegationSas(
   requireTermsMet(request, validity);
   requireBoundUser(query, bearer);
 
+  const signer = accessByRoles(address.account, signerClaims(key), resource);
   return {
-    access: { kind: "service-sas", letters, policy: null },
+    access: { kind: "service-sas", letters, policy: null, ...(signer === null ? {} : { signer }) },
     overrides: row.fields.includes("rscc") ? overridesOf(query) : [],
     keyRange: null,
     encryptionScope: (row.fields.includes("ses") && sasField(query, "ses")) || null,

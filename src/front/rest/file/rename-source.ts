@@ -1,6 +1,7 @@
 import { wholeBody } from "../../../base/bytes.ts";
 import { isPercentEncoded } from "../../../base/percent-text.ts";
 import type { FileAsked } from "../../../service/file/context.ts";
+import { hasAccountAccess } from "../auth/token-access.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
 import { RequestFacts } from "../http/request-facts.ts";
@@ -32,7 +33,7 @@ export async function renameSourceOf(call: FileCall): Promise<FileAsked> {
       trailingDots: flagOf(headers, "x-ms-source-allow-trailing-dot"),
     },
     access:
-      call.access.kind === "owner" && request.query.get("sig") === undefined
+      hasAccountAccess(call.access) && request.query.get("sig") === undefined
         ? call.access
         : await call.inner.access(request),
     leaseId: leaseIdOf(headers, "x-ms-source-lease-id"),

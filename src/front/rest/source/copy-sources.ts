@@ -1,7 +1,7 @@
 import { NO_BYTES, wholeBody } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Stamp } from "../../../base/stamp.ts";
-import { type Access, OWNER } from "../../../rules/access.ts";
+import type { Access } from "../../../rules/access.ts";
 import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnObject, OwnSource, Source } from "../../../service/shared/source.ts";
 import type { View } from "../../../store/store.ts";
@@ -9,6 +9,7 @@ import type { Accounts } from "../auth/account.ts";
 import { locate } from "../auth/address.ts";
 import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
+import { accessTo, hasAccountAccess } from "../auth/token-access.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
 import { RequestFacts } from "../http/request-facts.ts";
@@ -135,12 +136,12 @@ export class CopySources {
         throw new Fault("CopyAcrossAccountsNotSupported");
       }
       const routed = protocol.route(request, accountName, resourcePath, headers, role);
-      const isOwn = accountName === call.account && call.access.kind === "owner";
+      const { container, name } = routed.resource;
+      const isOwn = accountName === call.account && hasAccountAccess(call.access);
       const access =
         isOwn && !hasCredentials(request)
-          ? OWNER
+          ? accessTo(call.access, service, container)
           : (await authenticate(request, address, routed.resource, this.#setup.auth)).access;
-      const { container, name } = routed.resource;
       return { routed, access, path: `${accountName}/${container}/${name}` };
     });
     return {

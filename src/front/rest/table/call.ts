@@ -1,5 +1,6 @@
 import type { ServiceAsked } from "../../../service/account/context.ts";
 import type { EntitiesAsked, TableContext } from "../../../service/table/context.ts";
+import { accessTo } from "../auth/token-access.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import type { TableRoute } from "./route.ts";
@@ -10,7 +11,12 @@ export type TableCall = StorageCall<TableRoute>;
 export type TableHandler = (context: TableContext, call: TableCall) => Promise<RestResponse>;
 
 export function entitiesAskedOf({ account, access, keyRange, route }: TableCall): EntitiesAsked {
-  return { at: { account, table: route.table }, access, keyRange };
+  // The URL of a batch names no table; its operations do.
+  return {
+    at: { account, table: route.table },
+    access: accessTo(access, "table", route.table),
+    keyRange,
+  };
 }
 
 export function serviceAskedOf({ account, access }: TableCall): ServiceAsked {
