@@ -9,6 +9,7 @@ export type Reloadable = Pick<Settings, "config" | "statedAccounts" | "tls">;
 /** How a change of each part of the configuration file is told. */
 const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
   oauth: "another token issuer",
+  roles: "other roles",
   copySources: "other sources of copies",
   maxConnectionsPerAddress: "another limit of connections per address",
 };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { CERTIFICATE, CERTIFICATE_KEY } from "../../test/sdk/certificate.ts";
 import { DIALECT } from "../front/smb/codec/negotiate.ts";
 import { readCommandLine } from "./command-line.ts";
 import { readSettings } from "./settings.ts";
@@ -113,4 +114,31 @@ test("a malformed copy origin is refused, with its file and line", () => {
     (error: StartError) =>
       /lazuli\.json:1:16: "copySources": "example\.org" is no/.test(error.message),
   );
+});
+
+test("roles are given to the accounts, wherever those come from", () => {
+  const roles = [{ principal: { sub: "me" }, role: "blob-reader" }];
+  const given = settings([], "shop:YQ==", { roles }).accounts.byName.get("shop");
+  assert.deepEqual(
+    given?.roles.map(({ role }) => role.name),
+    ["blob-reader"],
+  );
+  assert.deepEqual(settings([], "shop:YQ==").accounts.byName.get("shop")?.roles, []);
+  const wrong = [{ ...roles[0], scope: "store" }];
+  assert.throws(() => settings([], "shop:YQ==", { roles: wrong }), /"store"\. There is: shop\./);
+});
+
+test("roles that do less than it seems are warned of", () => {
+  writeFileSync(join(folder, "cert.pem"), CERTIFICATE);
+  writeFileSync(join(folder, "key.pem"), CERTIFICATE_KEY);
+  const secure = ["--cert", join(folder, "cert.pem"), "--key", join(folder, "key.pem")];
+  const basic = [...secure, "--oauth", "basic"];
+  const role = { principal: { sub: "me" }, role: "blob-reader" };
+  const warned = (args: string[], given: object) =>
+    settings(args, `shop:${LONG_KEY};store:${LONG_KEY}`, given).warnings;
+  assert.deepEqual(warned([], {}), []);
+  assert.deepEqual(warned(basic, { roles: [role] }), []);
+  assert.match(warned([], { roles: [role] }).join(), /^no bearer tokens are taken/);
+  const one = warned(basic, { roles: [{ ...role, scope: "shop" }] });
+  assert.match(one.join(), /^the account "store" has no roles: every accepted token/);
 });

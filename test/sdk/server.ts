@@ -28,6 +28,7 @@ import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
 import { WaitingWork } from "../../src/front/waiting-work.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
+import type { RoleAssignment } from "../../src/rules/roles.ts";
 import {
   type BlobContext,
   type BlobSettings,
@@ -72,6 +73,8 @@ export interface TestServerOptions {
   readonly blob?: BlobSettings;
   /** Host names of the account. */
   readonly domains?: readonly string[];
+  /** The roles of the account. */
+  readonly roles?: readonly RoleAssignment[];
   /** Origins of servers that may be copied from. */
   readonly copyFrom?: readonly string[];
   /** The clock for request dates; by default the system's clock. */
@@ -155,7 +158,7 @@ export async function startService(
       : await openData(place, clock, (error) => failures.push(error));
   const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
   const accounts = accountsOf([
-    { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] },
+    { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [], roles: options.roles ?? [] },
     { name: OTHER_ACCOUNT, keys: [KEY] },
   ]);
   const readMemory = restReadMemory();
