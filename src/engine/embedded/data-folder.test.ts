@@ -79,12 +79,12 @@ function registerTests(): void {
     await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
   });
 
-  test("a folder of an earlier version is refused, with advice", async (t) => {
+  test("a folder from before the first version is refused, with advice", async (t) => {
     const folder = await newPlace(t);
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":1}\n');
     const earlier =
-      "written by an earlier Lazuli \\(format 1\\), this one reads format 9 only: copy the data .*--location";
+      "written before version 0.1.0 \\(format 1\\), this one reads format 9 and later: copy the data .*--location";
     await assert.rejects(openDataFolder(folder), new RegExp(earlier));
   });
 

@@ -7,6 +7,8 @@ import { syncFolder } from "./sync-folder.ts";
 
 /** The version of a data folder's layout. */
 const FORMAT = 9;
+/** The format of version 0.1.0, which every later version opens: it never rises. */
+const FORMAT_OLDEST = 9;
 const FORMAT_FILE = "lazuli.json";
 const ELSEWHERE = "choose another folder with --location";
 
@@ -94,11 +96,12 @@ async function readFormat(folder: string): Promise<number | null> {
 }
 
 function requireFormat(folder: string, format: number): void {
-  if (format === FORMAT) return;
-  if (format < FORMAT) {
+  if (format >= FORMAT_OLDEST && format <= FORMAT) return;
+  if (format < FORMAT_OLDEST) {
     throw new Error(
-      `${folder} was written by an earlier Lazuli (format ${format}), this one reads format ` +
-        `${FORMAT} only: copy the data with a client from the one to the other, or ${ELSEWHERE}`,
+      `${folder} was written before version 0.1.0 (format ${format}), this one reads format ` +
+        `${FORMAT_OLDEST} and later: copy the data with a client from the one to the other, or ` +
+        ELSEWHERE,
     );
   }
   throw new Error(
