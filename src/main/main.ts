@@ -9,6 +9,7 @@ import { type Asked, readCommandLine } from "./command-line.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
 import { commandPage, helpPage } from "./help-page.ts";
+import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { reloadServer } from "./reload-command.ts";
 import { type Serving, type Surroundings, serve } from "./serve.ts";
@@ -61,6 +62,8 @@ type StartAsked = Extract<Asked, { kind: "start" }>;
 
 async function start(asked: StartAsked, program: Program): Promise<void> {
   for (const note of asked.notes) around.err(note);
+  const untested = platformNote(process.platform);
+  if (untested !== null) around.err(untested);
   const hangups = new Hangups(process);
   const settings = readSettings(asked.options);
   const { location } = settings;
