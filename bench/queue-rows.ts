@@ -17,7 +17,7 @@ const VARIANTS = 2_000;
 /** Messages left in the queue after the last request of a row. */
 const BACKLOG = 3_000;
 /** Scaled to the server's speed, so that the row takes about as long as the others. */
-const TAKEN = { lazuli: 60_000, azurite: 600, floor: 0, samba: 0 } as const;
+const TAKEN = { lazuli: 60_000, azurite: 600, observed: 0, floor: 0, samba: 0 } as const;
 const SERVERS = ["lazuli", "azurite"] as const;
 
 export const QUEUE_ROWS: readonly Row[] = [

@@ -91,6 +91,19 @@ export function cpuTimesFloor(times: number): Bar {
   };
 }
 
+/** Compares our server with everything on that watches requests to itself without. */
+export function cpuTimesUnobserved(times: number): Bar {
+  return {
+    text: `CPU ≤ ${times} × unobserved`,
+    judge: ({ lazuli, observed }) => {
+      const ratio = cpuRatio(observed, lazuli);
+      return ratio === null
+        ? NOTHING
+        : { passed: ratio <= times, found: `${rounded(ratio)} × unobserved CPU` };
+    },
+  };
+}
+
 export function below(limit: number, unit: string): Bar {
   return {
     text: `< ${limit.toLocaleString("en")} ${unit}`,

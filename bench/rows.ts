@@ -26,6 +26,7 @@ import {
   below,
   cpuTimesBlob,
   cpuTimesFloor,
+  cpuTimesUnobserved,
   flat,
   type Row,
   timesAzurite,
@@ -53,7 +54,7 @@ const BLOCK_VARIANTS = 200;
  */
 const VARIANTS = 2_000;
 /** Each is written once: enough to get past the server's JIT compilation. */
-const NEW_BLOBS = { lazuli: 120_000, floor: 120_000, azurite: 3_000, samba: 0 };
+const NEW_BLOBS = { lazuli: 120_000, observed: 0, floor: 120_000, azurite: 3_000, samba: 0 };
 
 export const ROWS: readonly Row[] = [
   {
@@ -80,10 +81,21 @@ export const ROWS: readonly Row[] = [
     unit: "req/s",
     servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(2.5)],
-    measure: onFresh(async (target, { load }) => {
-      await load.each(target, variants(target, putBlob));
-      return load.many(target, variants(target, getBlob));
-    }),
+    measure: onFresh(getSmallBlobs),
+  },
+  {
+    name: "Put Blob 4 KiB, observed",
+    unit: "req/s",
+    servers: ["lazuli", "observed"],
+    bars: [cpuTimesUnobserved(1.05)],
+    measure: onFresh(putSmallBlobs),
+  },
+  {
+    name: "Get Blob 4 KiB, observed",
+    unit: "req/s",
+    servers: ["lazuli", "observed"],
+    bars: [cpuTimesUnobserved(1.05)],
+    measure: onFresh(getSmallBlobs),
   },
   {
     name: "Head Blob",
@@ -261,6 +273,11 @@ function besidePutBlob(run: Run): Row["measure"] {
     const [blob, reading] = await Promise.all([alternating(putSmallBlobs), alternating(run)]);
     return { ...reading, blob };
   };
+}
+
+async function getSmallBlobs(target: Target, { load }: Bench): Promise<Reading> {
+  await load.each(target, variants(target, putBlob));
+  return load.many(target, variants(target, getBlob));
 }
 
 function putSmallBlobs(target: Target, { load }: Bench): Promise<Reading> {

@@ -7,7 +7,8 @@ import type { Azurite } from "./azurite.ts";
 import { startChild, stopChild } from "./children.ts";
 import { type Samba, sambaCommand, untilAnswered } from "./samba.ts";
 
-export const SERVER_NAMES = ["lazuli", "floor", "azurite", "samba"] as const;
+/** `observed` is our server with everything on that watches requests. */
+export const SERVER_NAMES = ["lazuli", "observed", "floor", "azurite", "samba"] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -95,16 +96,23 @@ export class Servers {
     const place = ["--location", folder, "--blobPort", String(port)];
     const others = ["--queuePort", `${queuePort}`, "--tablePort", `${tablePort}`];
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
-    if (name === "lazuli") {
+    if (name === "lazuli" || name === "observed") {
       const more = ["--filePort", `${filePort}`, "--dfsPort", "0", "--smbPort", `${smbPort}`];
+      const watched = name === "lazuli" ? [] : observing(folder);
       const script = join(ROOT, "bin/lazuli.cjs");
-      return [process.execPath, [...this.#nodeFlags, script, ...place, ...others, ...more]];
+      const flags = [...place, ...others, ...more, ...watched];
+      return [process.execPath, [...this.#nodeFlags, script, ...flags]];
     }
     if (name === "samba") return sambaCommand(folder, smbPort);
     if (this.#azurite === null) throw new Error("Azurite is not installed.");
     const switches = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"];
     return [this.#azurite.node, [this.#azurite.script, ...place, ...others, ...switches]];
   }
+}
+
+/** The flags that watch requests. */
+function observing(folder: string): string[] {
+  return ["--log", join(folder, "requests.log"), "--logFormat", "json"];
 }
 
 async function untilServing(name: ServerName, child: ChildProcess, ports: Ports): Promise<void> {
@@ -117,6 +125,7 @@ async function untilServing(name: ServerName, child: ChildProcess, ports: Ports)
     floor: `http://127.0.0.1:${ports.port}`,
     azurite: `http://127.0.0.1:${ports.tablePort}`,
     lazuli: `smb://127.0.0.1:${ports.smbPort}`,
+    observed: `smb://127.0.0.1:${ports.smbPort}`,
   };
   await untilReady(child, last[name]);
 }

@@ -60,7 +60,10 @@ export interface RestOutcome extends OutcomeFields {
   readonly status: number;
   /** The method and target are null if what came was no HTTP request. */
   readonly method: string | null;
-  /** Path and query as they were sent, without signatures. */
+  /**
+   * Path and query without signatures, in printable ASCII. What clients may not send as it is, such
+   * as quotes and backslashes, is percent-encoded.
+   */
   readonly target: string | null;
   readonly clientRequestId: string | null;
   /** The id of the batch that the request was in; null for most. */

@@ -127,6 +127,18 @@ test("the time is right for every line, in whatever order they come", () => {
   }
 });
 
+test("durations of any length have three digits behind the point", () => {
+  for (const [tookMs, text] of [
+    [0, "0.000"],
+    [0.0004, "0.000"],
+    [0.0126, "0.013"],
+    [1.9996, "2.000"],
+    [86_400_000.05, "86400000.050"],
+  ] as const) {
+    assert.ok(jsonLine({ ...PUT, tookMs }).includes(`"tookMs":${text},`), text);
+  }
+});
+
 test("no name can end a line or forge a field of one", () => {
   const evil = 'x" 200 0 0\r\n2024-01-02T03:04:05.067Z blob\u2028","code":"Fine\u0085\u001b[2J';
   const names = { container: evil, path: evil, user: evil, account: "acct" };

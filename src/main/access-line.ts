@@ -60,17 +60,20 @@ function isCut(outcome: Outcome): boolean {
   return outcome.service === "smb" ? outcome.dropped : outcome.aborted;
 }
 
-/** Fields that do not apply are left out. */
+/**
+ * Leaves out fields that do not apply. Quotes what clients can choose; words of our own, names of
+ * accounts and targets have nothing in them that JSON escapes.
+ */
 function jsonLine(outcome: Outcome, time: string): string {
   const { code, account, container } = outcome;
   let line = `{"time":"${time}","service":"${outcome.service}","operation":"${outcome.operation}"`;
-  if (account !== null) line += `,"account":${quotedText(account)}`;
+  if (account !== null) line += `,"account":"${account}"`;
   if (container !== null) line += `,"container":${quotedText(container)}`;
   line += `,"auth":"${outcome.auth}","status":${outcome.status}`;
-  if (code !== null) line += `,"code":${quotedText(code)}`;
+  if (code !== null) line += `,"code":"${code}"`;
   line +=
     `,"requestBytes":${outcome.requestBytes},"responseBytes":${outcome.responseBytes}` +
-    `,"tookMs":${Math.round(outcome.tookMs * 1_000) / 1_000}` +
+    `,"tookMs":${fixed3(outcome.tookMs)}` +
     `,"requestId":"${outcome.requestId}","remoteAddress":"${outcome.remoteAddress}"`;
   line += outcome.service === "smb" ? smbFields(outcome) : restFields(outcome);
   return `${line}}`;
@@ -78,7 +81,7 @@ function jsonLine(outcome: Outcome, time: string): string {
 
 function restFields({ method, target, clientRequestId, batchId, aborted }: RestOutcome): string {
   let fields = method === null ? "" : `,"method":"${method}"`;
-  if (target !== null) fields += `,"target":${quotedText(target)}`;
+  if (target !== null) fields += `,"target":"${target}"`;
   if (clientRequestId !== null) fields += `,"clientRequestId":${quotedText(clientRequestId)}`;
   if (batchId !== null) fields += `,"batchId":"${batchId}"`;
   return aborted ? `${fields},"aborted":true` : fields;
@@ -98,6 +101,7 @@ function smbFields({ path, user, dialect, open, dropped }: SmbOutcome): string {
 
 const SECOND_MS = 1_000;
 const SECOND_CHARS = "2026-11-18T07:20:09".length;
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, "0"));
 
 /** Formats times like `toISOString`. Most lines are of the same second as the line before. */
 function isoTimes(): (instant: Instant) => string {
@@ -109,6 +113,13 @@ function isoTimes(): (instant: Instant) => string {
       second = asked;
       prefix = new Date(instant).toISOString().slice(0, SECOND_CHARS);
     }
-    return `${prefix}.${String(instant - asked * SECOND_MS).padStart(3, "0")}Z`;
+    return `${prefix}.${THREE_DIGITS[instant - asked * SECOND_MS]}Z`;
   };
+}
+
+/** Formats a duration with three digits behind the point, faster than `toFixed`. */
+function fixed3(ms: number): string {
+  const thousandths = Math.round(ms * 1_000);
+  const whole = Math.floor(thousandths / 1_000);
+  return `${whole}.${THREE_DIGITS[thousandths - whole * 1_000]}`;
 }

@@ -1,6 +1,6 @@
 import { close, open, write } from "node:fs";
 import { promisify } from "node:util";
-import { MIB } from "../base/limits.ts";
+import { KIB, MIB } from "../base/limits.ts";
 import { StartError } from "./start-error.ts";
 
 /** The part of the file system that log files need; tests bring their own. */
@@ -26,6 +26,10 @@ export const systemLineFiles: LineFileSystem = {
   close: promisify(close),
 };
 
+/** How long a line may wait for others. */
+const GATHER_MS = 100;
+/** So many characters are written at once. */
+const GATHERED_CHARS = 64 * KIB;
 /** Characters that may wait for a slow disk. Further lines are lost. */
 const WAITING_CHARS_MAX = 64 * MIB;
 
@@ -38,8 +42,8 @@ export interface LineFileOptions {
 }
 
 /**
- * A file to which lines are appended. Lines that come in one iteration of the event loop, or during
- * a write, are written together. If the file cannot be written, its lines are lost and the server
+ * A file to which lines are appended. Lines are gathered for a moment, or until they are many, and
+ * written together: a write for each line would cost more than the line itself. If the file cannot be written, its lines are lost and the server
  * goes on. The operator is told when that begins, and when it ends.
  */
 export class LineFile {
@@ -56,6 +60,8 @@ export class LineFile {
   #lost = 0;
   /** Set while lines are gathered and written. */
   #writing: Promise<void> | null = null;
+  /** Ends the gathering of lines. */
+  #hurry = () => {};
   #isClosed = false;
 
   private constructor(fd: number, files: LineFileSystem, options: LineFileOptions) {
@@ -86,6 +92,7 @@ export class LineFile {
     this.#waiting += `${line}\n`;
     this.#waitingLines++;
     this.#writing ??= this.#write();
+    if (this.#waiting.length >= GATHERED_CHARS) this.#hurry();
   }
 
   /** Opens the file again by its name. Every line goes to the old file or to the new one. */
@@ -104,6 +111,7 @@ export class LineFile {
     }
     this.#nextFd = fd;
     this.#writing ??= this.#write();
+    this.#hurry();
     await this.#writing;
   }
 
@@ -111,18 +119,31 @@ export class LineFile {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#hurry();
     await this.#writing;
     await this.#files.close(this.#fd);
   }
 
   async #write(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.#gather();
     while (this.#waiting !== "" || this.#nextFd !== null) {
       if (this.#nextFd !== null) await this.#replaceFile(this.#nextFd);
       else await this.#writeWaiting();
     }
     // Nothing may come between the last look and this line.
     this.#writing = null;
+  }
+
+  /** Resolves when enough lines wait, or have waited long enough. */
+  async #gather(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#hurry = () => {};
   }
 
   async #replaceFile(fd: number): Promise<void> {

@@ -1,5 +1,4 @@
 import { rfc1123 } from "../../../base/time-text.ts";
-import type { OnOutcome } from "../../outcome.ts";
 import { Pace } from "../../pace.ts";
 import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { RestResponse, RestService } from "./exchange.ts";
@@ -8,7 +7,7 @@ import type { ListenerLimits } from "./limits.ts";
 import type { ListenerOptions } from "./listener-options.ts";
 import { loggedTarget, redactHeaders } from "./redact.ts";
 import { nextRequestId } from "./request-id.ts";
-import { innerOutcomes, outcomeOf, outcomeOfNoRequest } from "./rest-outcome.ts";
+import { RestOutcomes } from "./rest-outcomes.ts";
 import type { Wire } from "./wire.ts";
 
 /** A small answer that is ready to leave. */
@@ -28,6 +27,8 @@ export class Exchanges {
   readonly sending: Pace;
   /** Headers that tell the client that the connection stays open. */
   readonly keepAliveLines: string;
+  /** Reports what comes of requests; null if nobody wants to know. */
+  readonly outcomes: RestOutcomes | null;
   /** Whether the listener is stopping: it closes each connection after the current answer. */
   closing = false;
   #running = 0;
@@ -43,6 +44,9 @@ export class Exchanges {
     this.receiving = new Pace(options.limits.receive);
     this.sending = new Pace(options.limits.send);
     this.keepAliveLines = keepAliveLines(options.limits);
+    const { service, clock, onOutcome } = options;
+    this.outcomes =
+      onOutcome === undefined ? null : new RestOutcomes(service.name, clock, onOutcome);
   }
 
   /** An exchange has begun. It calls `ended` once. */
@@ -96,40 +100,16 @@ export class Exchanges {
 
   /** Reports the refusal of bytes that are not a request. Returns the head of the answer. */
   noteRefusal({ remoteAddress }: Pick<Wire, "remoteAddress">, status: number): AnswerHead {
-    const { service, clock, onOutcome } = this.options;
     const requestId = nextRequestId();
-    if (onOutcome !== undefined) {
-      const seen = { atMs: clock.now(), requestId, remoteAddress, status };
-      onOutcome(outcomeOfNoRequest(service.name, seen));
-    }
+    this.outcomes?.reportNoRequest(status, requestId, remoteAddress);
     const own = `x-ms-request-id: ${requestId}\r\nContent-Length: 0\r\n${CLOSE_LINES}`;
     return { status, lines: this.commonLines() + own };
   }
 
-  /** Whether anybody receives the outcomes of requests. */
-  get isObserved(): boolean {
-    return this.options.onOutcome !== undefined;
-  }
-
-  /** Reports an answer that was sent, or would have been. Called once for each request. */
-  note(request: IncomingRequest, response: RestResponse, sent: SentAnswer): void {
-    const { onOutcome, log } = this.options;
-    if (onOutcome !== undefined) this.#report(onOutcome, request, response, sent);
-    if (log.debug !== undefined) log.debug(this.#debugText(request, response));
-  }
-
-  /** The requests inside a batch come first, as they end before it. */
-  #report(
-    onOutcome: OnOutcome,
-    request: IncomingRequest,
-    response: RestResponse,
-    { beganMs, responseBytes, aborted }: SentAnswer,
-  ): void {
-    const { name } = this.options.service;
-    const tookMs = this.options.clock.elapsedMs() - beganMs;
-    if (request.facts.inner !== null) innerOutcomes(name, request, tookMs).forEach(onOutcome);
-    const requestBytes = request.body.moved;
-    onOutcome(outcomeOf(name, request, response, { tookMs, requestBytes, responseBytes, aborted }));
+  /** Writes an answer to the debug log, whether it was sent or not. */
+  debug(request: IncomingRequest, response: RestResponse): void {
+    const { debug } = this.options.log;
+    if (debug !== undefined) debug(this.#debugText(request, response));
   }
 
   #debugText(request: IncomingRequest, { status, headers }: RestResponse): string {
@@ -141,14 +121,6 @@ export class Exchanges {
       `${id} ${status}${redactHeaders(headers)}`
     );
   }
-}
-
-/** What an exchange knows about its answer. */
-interface SentAnswer {
-  /** By the clock of durations. */
-  readonly beganMs: number;
-  readonly responseBytes: number;
-  readonly aborted: boolean;
 }
 
 function keepAliveLines({ keepAliveMs }: ListenerLimits): string {

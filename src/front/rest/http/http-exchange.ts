@@ -84,13 +84,13 @@ class HttpExchange implements Transfer {
 
   constructor(exchanges: Exchanges, wire: Wire, head: RequestHead) {
     const { clock, tls, work, wholeBodies } = exchanges.options;
-    const { receiving, isObserved } = exchanges;
+    const { receiving, outcomes } = exchanges;
     const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
     this.#exchanges = exchanges;
     this.#service = exchanges.service;
     this.#wire = wire;
     this.#isLast = wire.isSurplus || !head.keepsAlive;
-    this.#beganMs = isObserved ? clock.elapsedMs() : 0;
+    this.#beganMs = outcomes === null ? 0 : clock.elapsedMs();
     this.#request = new IncomingRequest(
       head,
       body,
@@ -247,12 +247,16 @@ class HttpExchange implements Transfer {
   #finish(): void {
     this.#enter(this.#wire.socket.destroyed ? "aborted" : "done");
     this.#forgetReader();
-    this.#exchanges.note(this.#request, this.#response ?? NO_ANSWER, {
-      beganMs: this.#beganMs,
-      responseBytes: this.#sentBytes,
-      aborted: this.#state === "aborted",
-    });
+    this.#report(this.#response ?? NO_ANSWER);
     this.#wire.over(this.#isLast);
+  }
+
+  /** Called once for each request, when it is over. */
+  #report(response: RestResponse): void {
+    const { outcomes } = this.#exchanges;
+    const isAborted = this.#state === "aborted";
+    outcomes?.report(this.#request, response, this.#beganMs, this.#sentBytes, isAborted);
+    this.#exchanges.debug(this.#request, response);
   }
 
   #enter(state: ExchangeState): void {
