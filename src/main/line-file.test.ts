@@ -26,7 +26,8 @@ class SlowFiles implements LineFileSystem {
     return this.written.push("") - 1;
   }
 
-  async append(fd: number, text: string): Promise<void> {
+  async append(fd: number, bytes: Buffer): Promise<void> {
+    const text = bytes.toString("utf8");
     this.appends++;
     await this.until;
     if (this.failure !== null) throw this.failure;
@@ -55,6 +56,16 @@ test("lines are appended, and closing writes all of them", async (t) => {
     file.write("too late");
   }
   assert.equal(await readFile(path, "utf8"), "1, é\nmore\n2, é\nmore\n");
+});
+
+test("lines of any length and in any script are written in order", async (t) => {
+  const path = await pathIn(t);
+  const file = await LineFile.open("--log", { path, report: (line) => assert.fail(line) });
+  const lines = Array.from({ length: 3_000 }, (_, at) => `${at} ${"é日".repeat(at % 100)}`);
+  lines.splice(1_500, 0, "long ".repeat(100_000), "日".repeat(70_000));
+  for (const line of lines) file.write(line);
+  await file.close();
+  assert.ok((await readFile(path, "utf8")) === `${lines.join("\n")}\n`);
 });
 
 test("a renamed file is left behind when the file is opened again, and no line is lost", async (t) => {
@@ -87,9 +98,9 @@ test("lines that come in one iteration, or during a write, are written together"
   });
   const appended = new Promise<void>((resolve) => {
     const append = files.append.bind(files);
-    files.append = (fd, text) => {
+    files.append = (fd, bytes) => {
       resolve();
-      return append(fd, text);
+      return append(fd, bytes);
     };
   });
   for (const line of ["a", "b", "c"]) file.write(line);

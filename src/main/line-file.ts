@@ -1,5 +1,6 @@
 import { close, open, write } from "node:fs";
 import { promisify } from "node:util";
+import type { Bytes } from "../base/bytes.ts";
 import { KIB, MIB } from "../base/limits.ts";
 import { StartError } from "./start-error.ts";
 
@@ -7,8 +8,8 @@ import { StartError } from "./start-error.ts";
 export interface LineFileSystem {
   /** Opens a file to append to it, and makes it if it is missing. */
   open(path: string): Promise<number>;
-  /** Appends all of the text. */
-  append(fd: number, text: string): Promise<void>;
+  /** Appends all of the bytes. */
+  append(fd: number, bytes: Bytes): Promise<void>;
   close(fd: number): Promise<void>;
 }
 
@@ -17,8 +18,7 @@ const writeFile = promisify(write);
 
 export const systemLineFiles: LineFileSystem = {
   open: (path) => openFile(path, "a"),
-  async append(fd, text) {
-    const bytes = Buffer.from(text, "utf8");
+  async append(fd, bytes) {
     for (let at = 0; at < bytes.length; ) {
       at += (await writeFile(fd, bytes, at, bytes.length - at, null)).bytesWritten;
     }
@@ -28,10 +28,13 @@ export const systemLineFiles: LineFileSystem = {
 
 /** How long a line may wait for others. */
 const GATHER_MS = 100;
-/** So many characters are written at once. */
-const GATHERED_CHARS = 64 * KIB;
-/** Characters that may wait for a slow disk. Further lines are lost. */
-const WAITING_CHARS_MAX = 64 * MIB;
+/** So many bytes are written at once. */
+const CHUNK_BYTES = 64 * KIB;
+/** Bytes that may wait for a slow disk. Further lines are lost. */
+const WAITING_BYTES_MAX = 64 * MIB;
+/** The most bytes that a character of a JavaScript string takes in UTF-8. */
+const CHARACTER_BYTES_MAX = 3;
+const LINE_END = "\n";
 
 export interface LineFileOptions {
   readonly path: string;
@@ -54,8 +57,13 @@ export class LineFile {
   #fd: number;
   /** The file that replaces the present one before the next write. */
   #nextFd: number | null = null;
-  #waiting = "";
-  #waitingLines = 0;
+  /** Full chunks, the oldest first. */
+  #waiting: Chunk[] = [];
+  #waitingBytes = 0;
+  /** The chunk to which lines are added. */
+  #filling = newChunk(CHUNK_BYTES);
+  /** A written chunk, for the next lines. */
+  #spare: Chunk | null = null;
   /** Lines lost since the last successful write. */
   #lost = 0;
   /** Set while lines are gathered and written. */
@@ -69,7 +77,7 @@ export class LineFile {
     this.#files = files;
     this.#path = options.path;
     this.#report = options.report;
-    this.#waitingMax = options.waitingMax ?? WAITING_CHARS_MAX;
+    this.#waitingMax = options.waitingMax ?? WAITING_BYTES_MAX;
   }
 
   /** Throws a `StartError` if the file, which a flag names, cannot be opened. */
@@ -85,14 +93,17 @@ export class LineFile {
 
   write(line: string): void {
     if (this.#isClosed) return;
-    if (this.#waiting.length > this.#waitingMax) {
+    if (this.#waitingBytes + this.#filling.used > this.#waitingMax) {
       this.#lose(1, "the disk is too slow");
       return;
     }
-    this.#waiting += `${line}\n`;
-    this.#waitingLines++;
+    const room = (line.length + LINE_END.length) * CHARACTER_BYTES_MAX;
+    if (this.#filling.used + room > this.#filling.bytes.length) this.#beginChunk(room);
+    const chunk = this.#filling;
+    chunk.used += chunk.bytes.write(line, chunk.used, "utf8");
+    chunk.used += chunk.bytes.write(LINE_END, chunk.used, "latin1");
+    chunk.lines++;
     this.#writing ??= this.#write();
-    if (this.#waiting.length >= GATHERED_CHARS) this.#hurry();
   }
 
   /** Opens the file again by its name. Every line goes to the old file or to the new one. */
@@ -126,9 +137,10 @@ export class LineFile {
 
   async #write(): Promise<void> {
     await this.#gather();
-    while (this.#waiting !== "" || this.#nextFd !== null) {
+    for (;;) {
       if (this.#nextFd !== null) await this.#replaceFile(this.#nextFd);
-      else await this.#writeWaiting();
+      else if (this.#waiting.length > 0 || this.#filling.lines > 0) await this.#writeChunk();
+      else break;
     }
     // Nothing may come between the last look and this line.
     this.#writing = null;
@@ -146,6 +158,15 @@ export class LineFile {
     this.#hurry = () => {};
   }
 
+  /** Begins a chunk that has room for so many bytes. */
+  #beginChunk(room: number): void {
+    if (this.#filling.lines > 0) this.#waiting.push(this.#filling);
+    this.#waitingBytes += this.#filling.used;
+    this.#filling = (room <= CHUNK_BYTES ? this.#spare : null) ?? newChunk(room);
+    this.#spare = null;
+    this.#hurry();
+  }
+
   async #replaceFile(fd: number): Promise<void> {
     const old = this.#fd;
     this.#fd = fd;
@@ -154,17 +175,21 @@ export class LineFile {
     await this.#files.close(old).catch(() => {});
   }
 
-  async #writeWaiting(): Promise<void> {
-    // The end of the last write may be missing.
-    const text = this.#lost > 0 ? `\n${this.#waiting}` : this.#waiting;
-    const lines = this.#waitingLines;
-    this.#waiting = "";
-    this.#waitingLines = 0;
+  async #writeChunk(): Promise<void> {
+    if (this.#waiting.length === 0) this.#beginChunk(CHUNK_BYTES);
+    const chunk = this.#waiting.shift() as Chunk;
     try {
-      await this.#files.append(this.#fd, text);
+      // The end of the last write may be missing.
+      if (this.#lost > 0) await this.#files.append(this.#fd, Buffer.from(LINE_END));
+      await this.#files.append(this.#fd, chunk.bytes.subarray(0, chunk.used));
     } catch (error) {
-      this.#lose(lines, (error as Error).message);
+      this.#lose(chunk.lines, (error as Error).message);
       return;
+    } finally {
+      this.#waitingBytes -= chunk.used;
+      chunk.used = 0;
+      chunk.lines = 0;
+      if (chunk.bytes.length === CHUNK_BYTES) this.#spare = chunk;
     }
     if (this.#lost === 0) return;
     this.#report(`${this.#path} is written again: ${this.#lost} lines were lost`);
@@ -177,4 +202,15 @@ export class LineFile {
     }
     this.#lost += lines;
   }
+}
+
+/** Lines that are written together. */
+interface Chunk {
+  readonly bytes: Bytes;
+  used: number;
+  lines: number;
+}
+
+function newChunk(room: number): Chunk {
+  return { bytes: Buffer.allocUnsafeSlow(Math.max(room, CHUNK_BYTES)), used: 0, lines: 0 };
 }
