@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { RestOutcome, SmbOutcome } from "../front/outcome.ts";
+import { AUTH_KINDS, type RestOutcome, type SmbOutcome } from "../front/outcome.ts";
 import { accessLineIn } from "./access-line.ts";
 
 const textLine = accessLineIn("text");
@@ -152,4 +153,24 @@ test("no name can end a line or forge a field of one", () => {
     const read = JSON.parse(jsonLine(outcome));
     assert.deepEqual([read.container, read.code], [evil, outcome.code]);
   }
+});
+
+test("the reference has every field of both formats, and examples as they are written", () => {
+  const page = readFileSync(new URL("../../../docs/reference/logs.md", import.meta.url), "utf8");
+  const rows = page.slice(page.indexOf("## JSON")).matchAll(/^\| (`[^|]*`) \|/gm);
+  const listed = [...rows].flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
+  const rest = { ...PUT, batchId: "0f-2", aborted: true };
+  const smb = { ...OPEN, user: "u", dialect: "3.0", dropped: true };
+  const written = [rest, smb].flatMap((outcome) => Object.keys(JSON.parse(jsonLine(outcome))));
+  assert.deepEqual(listed.toSorted(), [...new Set(written)].toSorted());
+  for (const kind of AUTH_KINDS) assert.ok(page.includes(`\`${kind}\``), kind);
+
+  const at = { atMs: Date.UTC(2026, 10, 18, 7, 20, 9, 123), responseBytes: 238 };
+  const requestId = "6b1c2f8e-0a4d-4f0e-9a51-000000000007";
+  const put = { ...PUT, ...at, requestId, clientRequestId: null };
+  const open = { ...OPEN, atMs: Date.UTC(2026, 10, 18, 7, 20, 11, 480), path: "plan.txt" };
+  const asked = { access: ["read"], shareMode: ["read", "write", "delete"], disposition: "open" };
+  const examples = [textLine(put), textLine({ ...open, open: asked as SmbOutcome["open"] })];
+  assert.ok(page.includes(examples.join("\n")));
+  assert.ok(page.includes(jsonLine(put)));
 });
