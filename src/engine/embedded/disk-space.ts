@@ -4,7 +4,7 @@ import { MIB } from "../../base/limits.ts";
 import type { ScarceSpace } from "../../store/extents.ts";
 import { DATABASE_FILE } from "./database-file.ts";
 import { freeBytes } from "./disk-full.ts";
-import { readMeta } from "./meta-pages.ts";
+import { type Meta, readMeta } from "./meta-pages.ts";
 import { ReserveFile } from "./reserve-file.ts";
 
 const RESERVE_FILE = "reserve";
@@ -31,6 +31,17 @@ const FREE_BYTES_MAX = 64 * MIB;
 const SMALL_GROWTH_BYTES = 256;
 /** The most that small writes may add together until the reserve is whole again. */
 const SMALL_GROWTHS_BYTES = MIB;
+
+/** How the space of a data folder is used. */
+export interface SpaceFigures {
+  readonly volumeBytes: number;
+  /** Bytes that this process may still use. */
+  readonly freeBytes: number;
+  readonly reserveBytes: number;
+  /** The size of LMDB's file, and what of it are free pages. */
+  readonly databaseBytes: number;
+  readonly databaseFreeBytes: number;
+}
 
 /** Called when a shortage of space begins and when it ends. */
 export type OnSpace = (isShort: boolean) => void;
@@ -194,14 +205,30 @@ export class DiskSpace implements ScarceSpace {
     await this.#reserve.shrinkTo(bytes);
   }
 
+  /** Looks how space is used now, for operators. Changes nothing. */
+  async measure(): Promise<SpaceFigures> {
+    const { blocks, bsize } = await statfs(this.#folder);
+    const meta = await this.#meta();
+    return {
+      volumeBytes: blocks * bsize,
+      freeBytes: await freeBytes(this.#folder),
+      reserveBytes: this.#reserve.bytes,
+      databaseBytes: meta === null ? 0 : (meta.lastPage + 1) * meta.pageBytes,
+      databaseFreeBytes: meta === null ? 0 : freeBytesIn(meta),
+    };
+  }
+
   /** Usable bytes in LMDB's free pages, which LMDB fills before its file grows. */
   async #freePagesBytes(): Promise<number> {
+    const meta = await this.#meta();
+    return meta === null ? 0 : freeBytesIn(meta) * FREE_PAGES_PART;
+  }
+
+  async #meta(): Promise<Meta | null> {
     const file = await open(join(this.#folder, DATABASE_FILE), "r").catch(() => null);
-    if (file === null) return 0;
+    if (file === null) return null;
     try {
-      const meta = await readMeta(file);
-      if (meta === null) return 0;
-      return (meta.lastPage + 1 - meta.usedPages) * meta.pageBytes * FREE_PAGES_PART;
+      return await readMeta(file);
     } finally {
       await file.close();
     }
@@ -213,6 +240,10 @@ export class DiskSpace implements ScarceSpace {
     this.#work = done.catch(() => {});
     return done;
   }
+}
+
+function freeBytesIn({ lastPage, usedPages, pageBytes }: Meta): number {
+  return (lastPage + 1 - usedPages) * pageBytes;
 }
 
 function bytesForWal(walBytes: number): number {

@@ -5,6 +5,7 @@ import { MIB } from "../../base/limits.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
+import type { EngineFigures } from "./engine-figures.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { writeParts } from "./write-parts.ts";
 import { type Completion, WriteQueue } from "./write-queue.ts";
@@ -23,6 +24,8 @@ export interface ExtentFileSetup {
   readonly directFlag: number;
   /** The pace of the disk, shared by all of its files. */
   readonly pace: DiskPace;
+  /** Counts bytes and syncs, of all files. */
+  readonly figures: EngineFigures;
   readonly failStop: FailStop;
   /** Called when the last pin is released and no I/O is left. */
   readonly onIdle: (file: ExtentFile) => void;
@@ -52,6 +55,7 @@ export class ExtentFile {
   #isClosedForGood = false;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
+  readonly #figures: EngineFigures;
   readonly #marks = new ReadMarks();
   readonly #writes = new WriteQueue((parts, position, durably) =>
     this.#writeAll(parts, position, durably),
@@ -71,6 +75,7 @@ export class ExtentFile {
     this.#sealed = setup.sealed;
     this.#directFlag = setup.directFlag;
     this.#pace = setup.pace;
+    this.#figures = setup.figures;
     this.#failStop = setup.failStop;
     this.#onIdle = setup.onIdle;
   }
@@ -213,6 +218,7 @@ export class ExtentFile {
   async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
     const { fd } = await this.#openToWrite(durably ? SYNC_FLAG : 0);
     if (this.#failure !== null) throw this.#failure;
+    const begunMs = performance.now();
     try {
       await writeParts(fd, parts, position);
     } catch (error) {
@@ -220,14 +226,19 @@ export class ExtentFile {
       // The write includes the sync, so it may be the sync that failed.
       throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
     }
+    for (const part of parts) this.#figures.extentBytesWritten += part.length;
     if (durably && SYNC_FLAG === 0) await this.sync();
+    else if (durably) this.#figures.noteExtentSync(begunMs);
   }
 
   async #syncNow(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     if (this.#isClosedForGood) throw this.#closedError();
     try {
-      await (await this.#open(this.#directFlag)).datasync();
+      const handle = await this.#open(this.#directFlag);
+      const begunMs = performance.now();
+      await handle.datasync();
+      this.#figures.noteExtentSync(begunMs);
     } catch (error) {
       throw this.#stop(new StoreError("broken", `cannot sync ${this.path}`, { cause: error }));
     }

@@ -23,6 +23,7 @@ import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
 import { DiskPace } from "./disk-pace.ts";
+import { EngineFigures } from "./engine-figures.ts";
 import { ExtentFile } from "./extent-file.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
@@ -194,6 +195,7 @@ function newFile(path: string, failures: StoreError[]): ExtentFile {
     sealed: false,
     directFlag: 0,
     pace: new DiskPace(),
+    figures: new EngineFigures(),
     failStop: (error) => failures.push(error),
     onIdle() {},
   });

@@ -18,6 +18,7 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
+import { EngineFigures } from "./engine-figures.ts";
 import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceOwner } from "./extent-reading.ts";
@@ -49,6 +50,8 @@ export interface EmbeddedExtentsSetup {
   readonly extentBytesMax?: number;
   readonly pace?: DiskPace;
   readonly space?: DiskSpace;
+  /** Counts bytes and syncs. Default: nobody looks at them. */
+  readonly figures?: EngineFigures;
 }
 
 /**
@@ -66,6 +69,7 @@ export class EmbeddedExtents implements Extents {
   readonly #readSlabs: ReadSlabs;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
+  readonly #figures: EngineFigures;
   readonly #failStop: FailStop;
   readonly #extentBytesMax: number;
   readonly #files = new Map<number, ExtentFile>();
@@ -87,6 +91,7 @@ export class EmbeddedExtents implements Extents {
     this.#readSlabs = new ReadSlabs(setup.machine);
     this.#directFlag = directFlag;
     this.#pace = setup.pace ?? new DiskPace();
+    this.#figures = setup.figures ?? new EngineFigures();
     this.#failStop = setup.failStop;
     this.space = setup.space;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
@@ -235,6 +240,7 @@ export class EmbeddedExtents implements Extents {
       sealed,
       directFlag: this.#directFlag,
       pace: this.#pace,
+      figures: this.#figures,
       failStop: this.#failStop,
       onIdle: (idle) => this.#retire(idle),
     });

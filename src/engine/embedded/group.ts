@@ -15,6 +15,8 @@ export class Group {
   readonly cells: Cell[] = [];
   /** The most bytes that the records take in the WAL. */
   bytes = 0;
+  /** Transactions that have written to it. */
+  transactions = 0;
   /** Whether a call waits for it. */
   isWanted = false;
   readonly written: Promise<void>;

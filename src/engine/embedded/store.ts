@@ -21,6 +21,7 @@ import {
 } from "./checkpoint.ts";
 import { fullError, isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
+import { EngineFigures } from "./engine-figures.ts";
 import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
 import { LayeredView } from "./layered-view.ts";
@@ -48,8 +49,8 @@ export async function openEmbeddedStore(
   clock: Clock,
   failStop: FailStop,
   walBytesEnough = WAL_BYTES_ENOUGH,
-  options?: Partial<WalOptions> & Pick<RecoverWal, "space"> & EphemeralOption,
-): Promise<Store> {
+  options?: Partial<WalOptions> & Pick<RecoverWal, "space"> & EphemeralOption & FiguresOption,
+): Promise<EmbeddedStore> {
   const lmdb = await openLmdb(folder);
   try {
     const wal = await findWalFiles(folder);
@@ -69,7 +70,12 @@ export interface EphemeralOption {
   readonly ephemeral?: ReadonlySet<Space>;
 }
 
-export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption {
+export interface FiguresOption {
+  /** Counts commits and checkpoints. Default: nobody looks at them. */
+  readonly figures?: EngineFigures;
+}
+
+export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption, FiguresOption {
   readonly folder: string;
   readonly clock: Clock;
   readonly failStop: FailStop;
@@ -89,6 +95,7 @@ export class EmbeddedStore implements Store {
   readonly #clock: Clock;
   readonly #failStop: FailStop;
   readonly #ephemeral: ReadonlySet<Space>;
+  readonly #figures: EngineFigures;
   readonly #wal: Wal;
   readonly #state: LayeredView;
   readonly #cachedRanges = new CachedRanges();
@@ -130,6 +137,7 @@ export class EmbeddedStore implements Store {
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
     this.#ephemeral = setup.ephemeral ?? new Set();
+    this.#figures = setup.figures ?? new EngineFigures();
     this.#state = new LayeredView(this.#records, slabs);
     this.#durable = milestone.group;
     this.#gathering = new Group(milestone.group + 1);
@@ -207,6 +215,21 @@ export class EmbeddedStore implements Store {
     if (this.#makingRoom !== null) return this.#makingRoom.catch(() => {});
     this.#want();
     return this.#gathering.whenClosed();
+  }
+
+  /** Bytes in the current WAL file, which a checkpoint will copy. */
+  get walBytes(): number {
+    return this.#wal.bytes;
+  }
+
+  /** Bytes allocated to the WAL. */
+  get walCapacity(): number {
+    return this.#wal.capacity;
+  }
+
+  /** Records in memory that no checkpoint has begun to copy. */
+  get memtableRecords(): number {
+    return this.#state.top.size;
   }
 
   beforeCheckpoint(prepare: () => Promise<void>): void {
@@ -289,6 +312,7 @@ export class EmbeddedStore implements Store {
       if (cell !== null) group.cells.push(cell);
       group.bytes += bytesOfRecord(key, value);
     }
+    if (!isEmpty || tx.tookStamp) group.transactions++;
     if (!isDurable && group.bytes > UNAWAITED_BYTES_MAX) this.#want();
     return isDurable || (isEmpty && tx.tookStamp);
   }
@@ -329,11 +353,13 @@ export class EmbeddedStore implements Store {
     this.#gathering = new Group(group.number + 1);
     group.close();
     try {
+      const begunMs = performance.now();
       const milestone = { group: group.number, lastStamp: this.#lastStamp };
       const appended = this.#wal.append(group.number, this.#lastStamp, group.cells, group.bytes);
       const immutable = this.#switchIfDue();
       await this.#watchdog.watch(appended);
       if (this.#failed) return;
+      this.#figures.noteGroup(group.transactions, group.bytes, begunMs);
       this.#durable = group.number;
       this.#writing = null;
       group.succeed();
@@ -356,6 +382,7 @@ export class EmbeddedStore implements Store {
   }
 
   async #runCheckpoint(memtable: Memtable, milestone: Milestone): Promise<void> {
+    const begunMs = performance.now();
     try {
       this.#unfinished = null;
       if (this.#refusal === null) await this.#prepareCheckpoint();
@@ -364,6 +391,7 @@ export class EmbeddedStore implements Store {
       const records = this.#records;
       if (await checkpointIfRoom(place, records, memtable, milestone, steps, this.#isReplaced)) {
         this.#state.endCheckpoint();
+        this.#figures.noteCheckpoint(begunMs, this.#clock.now());
         await this.#space?.look();
       } else {
         this.#unfinished = { memtable, milestone };

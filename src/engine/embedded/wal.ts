@@ -48,6 +48,11 @@ export class Wal {
     return this.#files[0].capacity + this.#files[1].capacity;
   }
 
+  /** Bytes in the current file. */
+  get bytes(): number {
+    return this.#position;
+  }
+
   /** The note for the database about this WAL, of which `group` is the last durable group. */
   noteAt(group: number): WalNote {
     const sizes: WalNote["sizes"] = [this.#files[0].capacity, this.#files[1].capacity];
