@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { type TestContext, test } from "node:test";
+import { type Metric, type MetricSource, single } from "./metric.ts";
+import { openMetricsListener } from "./metrics-listener.ts";
+
+const ONE: Metric = single("gauge", "one", "One.", () => 1);
+
+async function listening(t: TestContext, ...sources: MetricSource[]) {
+  const errors: unknown[] = [];
+  const state = { isHealthy: true };
+  const listener = await openMetricsListener({
+    host: "127.0.0.1",
+    port: 0,
+    sources: sources.length === 0 ? [{ metrics: [ONE] }] : sources,
+    healthy: () => state.isHealthy,
+    onError: (error) => errors.push(error),
+  });
+  t.after(() => listener.drain());
+  const get = (path: string, init: RequestInit = {}) => fetch(`${listener.origin}${path}`, init);
+  return { listener, get, errors, state };
+}
+
+test("metrics are text that no cache stores", async (t) => {
+  const { get } = await listening(t);
+  const answer = await get("/metrics");
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+  assert.equal(await answer.text(), "# HELP one One.\n# TYPE one gauge\none 1\n");
+});
+
+test("a client that asks for OpenMetrics gets it", async (t) => {
+  const { get } = await listening(t);
+  const answer = await get("/metrics", { headers: { Accept: "application/openmetrics-text" } });
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/openmetrics-text/);
+  assert.match(await answer.text(), /# EOF\n$/);
+});
+
+test("other paths are 404, other methods 405, and HEAD has no body", async (t) => {
+  const { get } = await listening(t);
+  for (const path of ["/", "/metrics/", "/metric", "/devstoreaccount1/container/blob"]) {
+    assert.equal((await get(path)).status, 404, path);
+  }
+  const put = await get("/metrics", { method: "PUT", body: "x" });
+  assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, HEAD"]);
+  const head = await get("/metrics?x=y", { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
+});
+
+test("/healthz says whether the server serves", async (t) => {
+  const { get, state } = await listening(t);
+  assert.equal((await get("/healthz")).status, 200);
+  state.isHealthy = false;
+  assert.equal((await get("/healthz")).status, 503);
+});
+
+test("scrapes that come together look things up once", async (t) => {
+  let refreshes = 0;
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let arrived = 0;
+  const source: MetricSource = {
+    metrics: [ONE],
+    refresh: () => {
+      refreshes++;
+      return gate;
+    },
+  };
+  const { get } = await listening(t, source);
+  const scrapes = [1, 2, 3].map(() =>
+    get("/metrics").then((answer) => {
+      arrived++;
+      return answer.text();
+    }),
+  );
+  // A later request on the same listener is answered meanwhile.
+  for (let at = 0; at < 5; at++) assert.equal((await get("/healthz")).status, 200);
+  assert.equal(arrived, 0);
+  open();
+  const texts = await Promise.all(scrapes);
+  assert.equal(new Set(texts).size, 1);
+  assert.ok(refreshes < scrapes.length, `${refreshes} refreshes`);
+});
+
+test("a metric that cannot be read is a 500 and an error in the log", async (t) => {
+  const broken = single("gauge", "broken", "Broken.", () => {
+    throw new Error("broken");
+  });
+  const { get, errors } = await listening(t, { metrics: [broken] });
+  assert.equal((await get("/metrics")).status, 500);
+  assert.equal((errors[0] as Error).message, "broken");
+});
+
+test("idle connections do not delay the end", async (t) => {
+  const { listener, get } = await listening(t);
+  await (await get("/metrics")).text();
+  const { hostname, port } = new URL(listener.origin);
+  const socket = connect(Number(port), hostname);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  const closed = new Promise((resolve) => socket.once("close", resolve).resume());
+  await listener.drain();
+  await closed;
+});
