@@ -15,6 +15,11 @@ export function timedGuid(instant: Instant, random: string): string {
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7${random.slice(15)}`;
 }
 
+/** The time in a GUID that `timedGuid` made. */
+export function instantOfGuid(guid: string): Instant {
+  return Number.parseInt(guid.slice(0, 8) + guid.slice(9, 13), 16);
+}
+
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Parses a GUID with or without braces and dashes to lower case with dashes; null if malformed. */

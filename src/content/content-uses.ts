@@ -1,3 +1,4 @@
+import type { Bytes } from "../base/bytes.ts";
 import { count, format } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Address, EndOfUse } from "../store/extents.ts";
@@ -43,6 +44,11 @@ export function listUses(view: View, extent: number, from: bigint, limit: number
     const at = new KeyReader(entry.key);
     return { extent: at.number(), content: at.u64(), ...useFormat.decode(entry.value) };
   });
+}
+
+/** Reads bytes in use from a use record, so that a scan can sum them up. */
+export function bytesInUse(record: Bytes): number {
+  return useFormat.decode(record).bytesOnDisk;
 }
 
 /** Finds where an engine may continue to write when it starts on the files of an earlier run. */

@@ -157,6 +157,13 @@ export function firstSlotKey(id: bigint, visibleAtMs: Instant): Bytes {
   return key(SPACE.messageSlot, id, visibleAtMs);
 }
 
+/** When the message of a slot becomes visible, by the slot's key. */
+export function visibleAtOfSlotKey(found: Bytes): Instant {
+  const parts = new KeyReader(found);
+  parts.u64();
+  return parts.number();
+}
+
 function slotKey(id: bigint, receipt: Bytes): Bytes {
   return key(SPACE.messageSlot, id, receipt);
 }
