@@ -29,6 +29,10 @@ export class ConnectionTable<T extends Counted> {
     this.limits = limits;
   }
 
+  get size(): number {
+    return this.#connections.size;
+  }
+
   [Symbol.iterator](): Iterator<T> {
     return this.#connections[Symbol.iterator]();
   }

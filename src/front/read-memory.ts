@@ -95,6 +95,12 @@ export class ReadMemory {
     this.#temporary.close();
   }
 
+  /** Bytes of slabs that sockets and readers have now. */
+  get bytesTaken(): number {
+    const slabs = [this.#aligned, this.#temporary];
+    return slabs.reduce((sum, { taken, bytes }) => sum + taken * bytes, 0);
+  }
+
   /** Null if the socket uses the shared memory. */
   takeOwn(isNeeded: boolean): OwnMemory | null {
     if (this.#aligned.taken < this.#owners) return new OwnMemory(this.#aligned, true);

@@ -35,6 +35,14 @@ export interface Share {
   release(): void;
 }
 
+/** How much of a part of the budget is taken, and how many wait for some. */
+export interface BudgetUsage {
+  readonly pool: string;
+  readonly taken: number;
+  readonly bytesMax: number;
+  readonly waiting: number;
+}
+
 /**
  * The memory of a whole server for answers on their way to clients. A client that does not read
  * keeps a small share until `Pace` cuts its connection. So shares come free again, and everybody
@@ -55,6 +63,17 @@ export class SendBudget {
     this.#small = new MemoryBudget(smallBytesMax);
     this.unsent = new UnsentAnswers(unsentBytesMax, clock);
     this.smb = new MemoryBudget(smbBytesMax);
+  }
+
+  /** How much of each part is taken now, for operators. */
+  usage(): readonly BudgetUsage[] {
+    const { unsent } = this;
+    return [
+      usageOf("large", this.#large),
+      usageOf("small", this.#small),
+      { pool: "unsent", taken: unsent.bytes, bytesMax: unsent.bytesMax, waiting: 0 },
+      usageOf("smb", this.smb),
+    ];
   }
 
   /**
@@ -78,6 +97,10 @@ export class SendBudget {
     if (!this.#large.tryTake(taken)) return null;
     return { bytes, release: () => this.#large.release(taken) };
   }
+}
+
+function usageOf(pool: string, { taken, bytesMax, waiting }: MemoryBudget): BudgetUsage {
+  return { pool, taken, bytesMax, waiting };
 }
 
 function copiesOf(isSecure: boolean): number {

@@ -21,14 +21,14 @@ interface Unsent {
  * are cut only beyond four times the limit.
  */
 export class UnsentAnswers {
-  readonly #bytesMax: number;
+  readonly bytesMax: number;
   readonly #clock: Clock;
   #bytes = 0;
   /** Longest without progress first. */
   readonly #unsent = new Map<Transfer, Unsent>();
 
   constructor(bytesMax: number, clock: Clock) {
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
     this.#clock = clock;
   }
 
@@ -41,9 +41,9 @@ export class UnsentAnswers {
     this.release(transfer);
     this.#unsent.set(transfer, { bytes, moved: transfer.moved, movedMs: this.#clock.now() });
     this.#bytes += bytes;
-    if (this.#bytes <= this.#bytesMax) return;
+    if (this.#bytes <= this.bytesMax) return;
     this.#cutStalled();
-    this.#cutDownTo(HARD_LIMITS * this.#bytesMax);
+    this.#cutDownTo(HARD_LIMITS * this.bytesMax);
   }
 
   release(transfer: Transfer): void {
@@ -56,7 +56,7 @@ export class UnsentAnswers {
   #cutStalled(): void {
     const now = this.#clock.now();
     for (const [transfer, { bytes, moved, movedMs }] of [...this.#unsent]) {
-      if (this.#bytes <= this.#bytesMax) return;
+      if (this.#bytes <= this.bytesMax) return;
       if (transfer.moved > moved) {
         this.#unsent.delete(transfer);
         this.#unsent.set(transfer, { bytes, moved: transfer.moved, movedMs: now });

@@ -18,7 +18,12 @@ function announced(
   const asked = readCommandLine(line.split(" ").filter(Boolean), env, PROGRAMS[program]);
   assert.ok(asked.kind === "start");
   const settings = readSettings(asked.options);
-  const started: Started = { version: "1.2.3", settings, origins: new Map(origins) };
+  const started: Started = {
+    version: "1.2.3",
+    settings,
+    origins: new Map(origins),
+    metricsOrigin: null,
+  };
   return announcementsOf(PROGRAMS[program], started);
 }
 

@@ -9,6 +9,8 @@ export interface Started {
   readonly settings: Pick<Settings, "location" | "accounts" | "listen" | "tls">;
   /** By service, in the order of their start. */
   readonly origins: ReadonlyMap<ServiceName, string>;
+  /** Null if metrics are off. */
+  readonly metricsOrigin: string | null;
 }
 
 /** Lines on standard output about the start and stop of a server. */
@@ -23,7 +25,13 @@ const ACCOUNTS_SHOWN_MAX = 10;
 
 /** The lines of a program: scripts that start Azurite wait for the exact lines of Azurite 3.37. */
 export function announcementsOf(program: Program, started: Started): Announcements {
-  if (!program.isAzurite) return ownLines(started);
+  const lines = program.isAzurite ? azuriteLines(program, started) : ownLines(started);
+  const { metricsOrigin } = started;
+  if (metricsOrigin === null) return lines;
+  return { ...lines, ready: [...lines.ready, `Metrics are at ${metricsOrigin}/metrics`] };
+}
+
+function azuriteLines(program: Program, started: Started): Announcements {
   const titles = program.services.map((service) => SERVICES[service].title);
   const isOne = program.services.length === 1;
   return {

@@ -56,6 +56,8 @@ export interface Options {
   readonly logFile: string | null;
   readonly logFormat: LogFormat;
   readonly debugFile: string | null;
+  /** Where metrics are served; null for nowhere. */
+  readonly metrics: MetricsAt | null;
   readonly configFile: string | null;
   /** The value of AZURITE_ACCOUNTS. */
   readonly accountList: string | null;
@@ -66,6 +68,8 @@ export interface ListenAt {
   readonly port: number;
   readonly keepAliveMs: number | null;
 }
+
+export type MetricsAt = Pick<ListenAt, "host" | "port">;
 
 export interface CertificateFiles {
   readonly cert: string;
@@ -286,6 +290,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     logFile: given.text("log"),
     logFormat: readOneOf(given, "logFormat", LOG_FORMATS) ?? "text",
     debugFile: given.text("debug"),
+    metrics: readMetrics(given),
     configFile: given.text("config"),
     accountList: env.AZURITE_ACCOUNTS || null,
   };
@@ -345,12 +350,25 @@ function readListen(given: Given, services: readonly ServiceName[]): Record<Serv
     };
     return [service, at] as const;
   });
-  requireDistinctPorts(entries.filter(([service]) => services.includes(service)));
+  const metrics = readMetrics(given);
+  requireDistinctPorts([
+    ...entries.filter(([service]) => services.includes(service)),
+    ...(metrics === null ? [] : [["metrics", metrics] as const]),
+  ]);
   return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
 }
 
-function requireDistinctPorts(entries: readonly (readonly [ServiceName, ListenAt])[]): void {
-  const taken = new Map<string, ServiceName>();
+/** Null unless the port is given: metrics are off by default. */
+function readMetrics(given: Given): MetricsAt | null {
+  const host = given.text("metricsHost");
+  const port = given.number("metricsPort", "a port", 0, PORT_MAX);
+  if (port !== null) return { host: host ?? DEFAULT_HOST, port };
+  if (host === null) return null;
+  throw new UsageError("--metricsHost needs a port: give it with --metricsPort.");
+}
+
+function requireDistinctPorts(entries: readonly (readonly [string, MetricsAt])[]): void {
+  const taken = new Map<string, string>();
   for (const [service, { host, port }] of entries) {
     const place = `${host} ${port}`;
     const other = taken.get(place);

@@ -228,6 +228,16 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       },
       { name: "debug", short: "d", value: "file", help: "Write a debug log, without secrets." },
       {
+        name: "metricsPort",
+        value: "port",
+        help: "Serve /metrics for Prometheus here, 0 for any free port (default: off).",
+      },
+      {
+        name: "metricsHost",
+        value: "address",
+        help: `Metrics: listen here (default ${DEFAULT_HOST}).`,
+      },
+      {
         name: "version",
         short: "v",
         value: null,

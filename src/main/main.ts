@@ -69,17 +69,16 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
   const { location } = settings;
   const admin = { token: newToken(), reload: () => serving.reload() };
   const serving: Serving = await serve(settings, location === null ? around : { ...around, admin });
-  const { origins } = serving;
   const lines = announcementsOf(
     { ...program, services: settings.services },
-    { version: version(), settings, origins },
+    { ...serving, version: version(), settings },
   );
   // Azurite's --silent only stops the lines about requests.
   const isQuiet = settings.silent && !program.isAzurite;
   const say = (all: readonly string[]) => {
     if (!isQuiet) for (const line of all) around.out(line);
   };
-  const close = await openControl(settings, origins, admin.token);
+  const close = await openControl(settings, serving.origins, admin.token);
   const stop = async () => {
     say(lines.closing);
     await close();

@@ -6,6 +6,7 @@ import { StoredContents } from "../content/stored-contents.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
 import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
+import { EngineFigures } from "../engine/embedded/engine-figures.ts";
 import { EmbeddedExtents, EXTENT_BYTES_MAX } from "../engine/embedded/extents.ts";
 import { GuardedWrites } from "../engine/embedded/guarded-writes.ts";
 import type { WalOptions } from "../engine/embedded/recover-wal.ts";
@@ -20,6 +21,7 @@ import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { LimitedWrites } from "./limited-writes.ts";
+import type { SeenEngine } from "./metrics/engine-metrics.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
@@ -39,6 +41,8 @@ export interface Data {
   readonly warnings: readonly string[];
   /** Null for data in memory. */
   readonly space: DiskSpace | null;
+  /** For metrics. Null for data in memory. */
+  readonly engine: SeenEngine | null;
   close(): Promise<void>;
 }
 
@@ -93,7 +97,8 @@ export function memoryData(store: Store, bytesMax: number | null): Data {
     await store.close();
     await machine.close();
   };
-  return { store, contents, breaks, warnings: [], space: null, close };
+  const none = { warnings: [], space: null, engine: null };
+  return { store, contents, breaks, ...none, close };
 }
 
 async function openFolder(
@@ -110,12 +115,13 @@ async function openFolder(
     undo.add(() => folder.release());
     const space = await DiskSpace.open(folder.storeFolder);
     const { volumeBytes } = space;
+    const figures = new EngineFigures();
     const store = await openEmbeddedStore(
       folder.storeFolder,
       clock,
       failStop,
       partOfVolume(volumeBytes, WAL_PART, MIB, WAL_BYTES_ENOUGH),
-      { ...options, space, ephemeral: EPHEMERAL_SPACES },
+      { ...options, space, ephemeral: EPHEMERAL_SPACES, figures },
     );
     undo.add(() => store.close());
     const endOfUse = await findEndOfUse(store);
@@ -126,13 +132,15 @@ async function openFolder(
       failStop,
       extentBytesMax: partOfVolume(volumeBytes, EXTENT_PART, EXTENT_BYTES_MIN, EXTENT_BYTES_MAX),
       space,
+      figures,
     });
     undo.add(() => extents.close());
     const guarded = new GuardedWrites(extents, space);
     const contents = new StoredContents(store, extents, machine, guarded);
     const breaks = new CacheBreaks();
     const warnings = folder.openToOthers;
-    return { store, contents, breaks, warnings, space, close: () => undo.run() };
+    const engine = { figures, store, extents, space };
+    return { store, contents, breaks, warnings, space, engine, close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;

@@ -38,6 +38,7 @@ import { endEarlierRun } from "./end-earlier-run.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { isLoopback } from "./network-guard.ts";
 import { type Data, openData } from "./open-data.ts";
 import { type ReloadDone, Reloading } from "./reload.ts";
@@ -62,6 +63,8 @@ export interface Surroundings extends Terminal {
 export interface Serving {
   /** `http://127.0.0.1:10000`, by service. */
   readonly origins: ReadonlyMap<ServiceName, string>;
+  /** `http://127.0.0.1:9464`; null if metrics are off. */
+  readonly metricsOrigin: string | null;
   /** Opens the log files again by their names, after somebody has renamed them. */
   reopenLogs(): Promise<void>;
   /**
@@ -84,10 +87,10 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   try {
     const log = await openLog(settings, around, around.clock);
     undo.add(() => log.close());
-    const { origins, apply } = await open(settings, around, log, undo);
+    const { apply, ...opened } = await open(settings, around, log, undo);
     const reloading = new Reloading(settings, apply, log, around.clock);
     return {
-      origins,
+      ...opened,
       reopenLogs: () => log.reopen(),
       reload: () => reloading.reload(),
       stop: () => undo.run(),
@@ -98,8 +101,7 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   }
 }
 
-interface Opened {
-  readonly origins: ReadonlyMap<ServiceName, string>;
+interface Opened extends Pick<Serving, "origins" | "metricsOrigin"> {
   /** Makes the listeners serve by other settings. */
   apply(settings: Settings): void;
 }
@@ -149,7 +151,8 @@ async function open(
   };
   undo.add(async () => load.readMemory.close());
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
-  const onOutcome = outcomesTo(log.onOutcome);
+  const metrics = settings.metrics === null ? null : new Metrics(services);
+  const onOutcome = outcomesTo(log.onOutcome, metrics?.onOutcome);
   const listeners = new Map<RestServiceName, Listener>();
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
@@ -161,6 +164,7 @@ async function open(
     });
     undo.add(() => listener.drain());
     listeners.set(name, listener);
+    metrics?.watch(name, listener);
     origins.set(name, listener.origin);
     endpoints.add(name, listener.origin);
   }
@@ -179,6 +183,7 @@ async function open(
       throw listenError("smb", settings.listen.smb, error);
     });
     undo.add(() => opened.drain());
+    metrics?.watch("smb", opened);
     origins.set("smb", opened.origin);
     smb = opened;
   }
@@ -198,7 +203,15 @@ async function open(
     }
     smb?.change({ accounts: changed.smb.accounts, limits });
   };
-  return { origins, apply };
+  const { metrics: at } = settings;
+  if (at === null || metrics === null) return { origins, metricsOrigin: null, apply };
+  const onError = (error: unknown) => log.warn("metrics", error);
+  const seen = { ...around, ...load, ...health, data, onError };
+  const metricsOrigin = await metrics.open(at, seen).catch((error) => {
+    throw listenError("metrics", at, error);
+  });
+  undo.add(() => metrics.close());
+  return { origins, metricsOrigin, apply };
 }
 
 function logKeyFailures({ oauth }: Settings, log: Log): void {
@@ -293,11 +306,12 @@ async function listen(
 }
 
 function listenError(
-  name: ServiceName,
+  name: ServiceName | "metrics",
   { host, port }: Pick<ListenAt, "host" | "port">,
   error: NodeJS.ErrnoException,
 ): StartError {
-  const what = `The ${SERVICES[name].title} service cannot listen on ${host}, port ${port}`;
+  const who = name === "metrics" ? "Metrics" : `The ${SERVICES[name].title} service`;
+  const what = `${who} cannot listen on ${host}, port ${port}`;
   switch (error.code) {
     case "EADDRINUSE":
       return new StartError(

@@ -39,6 +39,8 @@ export interface SmbListener {
   readonly port: number;
   /** `smb://127.0.0.1:10445` */
   readonly origin: string;
+  /** The number of open connections. */
+  readonly connections: number;
   /**
    * Takes log-ons by new settings. Connections stay open; sessions end whose account or key is
    * gone.
@@ -106,6 +108,10 @@ class TcpListener implements SmbListener {
   get origin(): string {
     const { address, family, port } = this.#bound;
     return `smb://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  get connections(): number {
+    return this.#lines.size;
   }
 
   change({ accounts, limits }: SmbChange): void {

@@ -9,7 +9,8 @@ import { COUNTED_FILES } from "../../service/file/counted-files.ts";
 import { COUNTED_MESSAGES } from "../../service/queue/counted-messages.ts";
 import type { Counted, CountedRecords, Tally } from "../../service/shared/counted-records.ts";
 import { COUNTED_TABLES } from "../../service/table/counted-tables.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
+import type { Store } from "../../store/store.ts";
 import type { Schedule } from "../background.ts";
 
 /** Records that one step reads at most; their bytes are limited, too. */

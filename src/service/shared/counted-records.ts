@@ -1,6 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 import type { Space } from "../../base/keys.ts";
-import type { Entry } from "../../store/store.ts";
+import type { Entry } from "../../store/entry.ts";
 
 /** The kinds of records that services count for operators. */
 export const COUNTED = [

@@ -31,6 +31,11 @@ export class AcceptedSockets {
     server.prependListener(ready, (socket: Socket) => this.#greet(socket, greet));
   }
 
+  /** The number of open connections. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
   [Symbol.iterator](): Iterator<ListenerConnection> {
     return this.#connections[Symbol.iterator]();
   }

@@ -22,6 +22,8 @@ export interface Listener {
   readonly port: number;
   /** `http://127.0.0.1:10000` */
   readonly origin: string;
+  /** The number of open connections. */
+  readonly connections: number;
   /**
    * Serves by new settings from the next request on. Requests that have begun end with the old
    * service, and connections stay open with the certificate that they began with.
@@ -92,6 +94,10 @@ class HttpListener implements Listener {
     const { address, family, port } = this.#bound;
     const host = family === "IPv6" ? `[${address}]` : address;
     return `${this.#options.tls === null ? "http" : "https"}://${host}:${port}`;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
   }
 
   change({ service, tls, limits }: ListenerChange): void {
