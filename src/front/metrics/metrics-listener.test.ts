@@ -8,12 +8,12 @@ const ONE: Metric = single("gauge", "one", "One.", () => 1);
 
 async function listening(t: TestContext, ...sources: MetricSource[]) {
   const errors: unknown[] = [];
-  const state = { isHealthy: true };
+  const state = { isServing: true, isFull: false };
   const listener = await openMetricsListener({
     host: "127.0.0.1",
     port: 0,
     sources: sources.length === 0 ? [{ metrics: [ONE] }] : sources,
-    healthy: () => state.isHealthy,
+    health: () => state,
     onError: (error) => errors.push(error),
   });
   t.after(() => listener.drain());
@@ -48,11 +48,15 @@ test("other paths are 404, other methods 405, and HEAD has no body", async (t) =
   assert.deepEqual([head.status, await head.text()], [200, ""]);
 });
 
-test("/healthz says whether the server serves", async (t) => {
+test("/healthz says whether the server serves, and whether it takes writes", async (t) => {
   const { get, state } = await listening(t);
-  assert.equal((await get("/healthz")).status, 200);
-  state.isHealthy = false;
-  assert.equal((await get("/healthz")).status, 503);
+  const statuses = () =>
+    Promise.all(["", "?for=writes"].map(async (query) => (await get(`/healthz${query}`)).status));
+  assert.deepEqual(await statuses(), [200, 200]);
+  state.isFull = true;
+  assert.deepEqual(await statuses(), [200, 503]);
+  state.isServing = false;
+  assert.deepEqual(await statuses(), [503, 503]);
 });
 
 test("scrapes that come together look things up once", async (t) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { fairQueue, inSlices } from "../../base/fair-queue.ts";
+import { HEALTH_PATH, type Health, healthAnswer } from "../health.ts";
 import { formatFor, render } from "./exposition.ts";
 import type { MetricSource } from "./metric.ts";
 
@@ -9,8 +10,8 @@ export interface MetricsListenerOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly sources: readonly MetricSource[];
-  /** Whether the process can serve at all; `/healthz` reports it. */
-  healthy(): boolean;
+  /** `/healthz` reports it as the services do. */
+  health(): Health;
   /** An error in a scrape, which is a bug. */
   onError(error: unknown): void;
 }
@@ -22,6 +23,7 @@ export interface MetricsListener {
   drain(): Promise<void>;
 }
 
+const METRICS_PATH = "/metrics";
 /** A few Prometheus servers and a person with a browser. */
 const CONNECTIONS_MAX = 64;
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -113,20 +115,22 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   scrapes: Scrapes,
-  { healthy }: MetricsListenerOptions,
+  { health }: MetricsListenerOptions,
 ): Promise<void> {
   // Nobody has to send a body, and none is read.
   request.resume();
-  const path = (request.url ?? "").split("?", 1)[0];
-  if (path !== "/metrics" && path !== "/healthz") {
-    return say(response, 404, "there is /metrics and /healthz\n");
+  const { url: target = "" } = request;
+  const [path] = target.split("?", 1);
+  if (path !== METRICS_PATH && path !== HEALTH_PATH) {
+    return say(response, 404, `there is ${METRICS_PATH} and ${HEALTH_PATH}\n`);
   }
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
     return say(response, 405, "use GET or HEAD\n");
   }
-  if (path === "/healthz") {
-    return healthy() ? say(response, 200, "ok\n") : say(response, 503, "not serving\n");
+  if (path === HEALTH_PATH) {
+    const { status, text } = healthAnswer(target, health());
+    return say(response, status, text);
   }
   const format = formatFor(request.headers.accept ?? "");
   say(response, 200, await scrapes.text(format), format.contentType);

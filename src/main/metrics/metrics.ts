@@ -30,6 +30,7 @@ export interface MetricsSetup {
   /** `Lazuli/1.2.3` */
   readonly software: string;
   healthy(): boolean;
+  isFull(): boolean;
   /** An error in a scrape. */
   onError(error: unknown): void;
 }
@@ -65,9 +66,10 @@ export class Metrics {
    */
   async open(at: MetricsAt, setup: MetricsSetup): Promise<string> {
     try {
-      const { onError, healthy } = setup;
+      const { onError } = setup;
+      const health = () => ({ isServing: setup.healthy(), isFull: setup.isFull() });
       const sources = this.sources(setup);
-      const listener = await openMetricsListener({ ...at, sources, onError, healthy });
+      const listener = await openMetricsListener({ ...at, sources, onError, health });
       this.#undo.add(() => listener.drain());
       return listener.origin;
     } catch (error) {
