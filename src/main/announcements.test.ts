@@ -13,6 +13,7 @@ function announced(
   line: string,
   origins: readonly (readonly [ServiceName, string])[],
   accounts = "",
+  metricsOrigin: string | null = null,
 ) {
   const env = { AZURITE_ACCOUNTS: accounts };
   const asked = readCommandLine(line.split(" ").filter(Boolean), env, PROGRAMS[program]);
@@ -22,7 +23,7 @@ function announced(
     version: "1.2.3",
     settings,
     origins: new Map(origins),
-    metricsOrigin: null,
+    metricsOrigin,
   };
   return announcementsOf(PROGRAMS[program], started);
 }
@@ -93,4 +94,13 @@ test("only the first ten of many accounts are named", () => {
   const { ready } = announced("lazuli", "--inMemoryPersistence", [], list);
   assert.equal(ready[1], "Data: in memory");
   assert.match(ready[2] ?? "", /^Accounts: account0, .*, account9 and 2 more$/);
+});
+
+test("the address of the metrics is the last line of every program that serves them", () => {
+  for (const program of ["lazuli", "azurite", "azurite-blob"] as const) {
+    const { ready } = announced(program, "", [], "", "http://127.0.0.1:9464");
+    assert.equal(ready.at(-1), "Metrics are at http://127.0.0.1:9464/metrics", program);
+    const without = announced(program, "", []).ready;
+    assert.deepEqual(ready.slice(0, -1), without);
+  }
 });

@@ -67,6 +67,14 @@ test("our own listener is the default, and --listener node selects Node's", () =
   assert.equal(options("--listener node").listener, "node");
 });
 
+test("metrics are off without a port, and stay on loopback unless their own host is given", () => {
+  assert.equal(options("").metrics, null);
+  const loopback = { host: "127.0.0.1", port: 9464 };
+  assert.deepEqual(options("--metricsPort 9464 --host 10.1.2.3").metrics, loopback);
+  const given = options("--metricsPort 0 --metricsHost 10.1.2.3").metrics;
+  assert.deepEqual(given, { host: "10.1.2.3", port: 0 });
+});
+
 test("--host is for all services, and a service's own flag overrides it", () => {
   const { listen } = options("--host ::1 --queueHost 127.0.0.2");
   assert.equal(listen.blob.host, "::1");
@@ -223,6 +231,9 @@ test("mistakes are refused in one line that says what to do", () => {
     ["--oauth full --cert c", /knows "basic" only/],
     ["--oauth basic", /needs HTTPS.*--cert/],
     ["--key k.pem", /give it with --cert/],
+    ["--metricsPort x", /--metricsPort needs a port, from 0 to 65535, not "x"/],
+    ["--metricsHost ::1", /--metricsHost needs a port: give it with --metricsPort/],
+    ["--blobPort 9 --metricsPort 9", /--blobPort and --metricsPort are both 9/],
     ["--smbEncryption yes", /required, preferred, off/],
     ["--listener http2", /own, node/],
     ["--smbMinDialect 1", /--smbMinDialect is 2\.0\.2, 2\.1, 3\.0, 3\.0\.2, 3\.1\.1; not "1"/],

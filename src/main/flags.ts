@@ -230,7 +230,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "metricsPort",
         value: "port",
-        help: "Serve /metrics for Prometheus here, 0 for any free port (default: off).",
+        help: "Serve /metrics for Prometheus here, 0 for any port (default off).",
       },
       {
         name: "metricsHost",

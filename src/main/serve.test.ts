@@ -140,6 +140,30 @@ test("a start that fails leaves nothing open", async (t) => {
   assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
 });
 
+test("metrics are off by default, and end with the server", async (t) => {
+  const without = await started(t, new Around(), "--inMemoryPersistence");
+  assert.equal(without.metricsOrigin, null);
+  const around = new Around();
+  const serving = await started(t, around, "--inMemoryPersistence", "--metricsPort", "0");
+  const scrape = async () => (await fetch(`${serving.metricsOrigin}/metrics`)).status;
+  assert.equal(await scrape(), 200);
+  await serving.stop();
+  await assert.rejects(scrape());
+  assert.equal(around.due.length, 0);
+});
+
+test("a metrics port that is taken is refused with what to do, and leaves nothing open", async (t) => {
+  const other = await started(t, new Around(), "--inMemoryPersistence", "--metricsPort", "0");
+  const { port } = new URL(other.metricsOrigin ?? "");
+  const location = ["--location", join(scratch, "metrics")];
+  await assert.rejects(started(t, new Around(), ...location, "--metricsPort", port), {
+    message:
+      `Metrics cannot listen on 127.0.0.1, port ${port}: the port is in use. ` +
+      "Stop the other program, or choose a port with --metricsPort.",
+  });
+  assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
+});
+
 test("handles of an earlier process are closed before any request is served", async (t) => {
   const location = join(scratch, "handles");
   const place = { location, memoryBytesMax: null };

@@ -6,7 +6,11 @@ import { type Block, readBlocks } from "./blocks.ts";
 import { Reader } from "./reader.ts";
 
 const GUIDES = "docs/guides";
-const PAGES = ["README.md", ...readdirSync(GUIDES).map((name) => `${GUIDES}/${name}`)];
+const PAGES = [
+  "README.md",
+  "docs/operate/README.md",
+  ...readdirSync(GUIDES).map((name) => `${GUIDES}/${name}`),
+];
 
 /** Programs that guides use, with their Debian packages. */
 const PROGRAMS = { curl: "curl", openssl: "openssl", rclone: "rclone", smbclient: "smbclient" };

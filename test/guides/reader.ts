@@ -12,16 +12,18 @@ import type { Block } from "./blocks.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const azurite = findAzurite(join(ROOT, ".scratch/azurite"));
 const SERVICES = ["Blob", "Queue", "Table", "File", "SMB"];
+const METRICS_PORT = "9464";
 /**
- * The documented ports of the services, in the order of `SERVICES`: of the server, and of the one
- * beside it.
+ * The documented ports of the services, in the order of `SERVICES`, and of the metrics: of the
+ * server, and of the one beside it.
  */
-const PORTS = ["10000", "10001", "10002", "10003", "10445"];
-const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445"];
+const PORTS = ["10000", "10001", "10002", "10003", "10445", METRICS_PORT];
+const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445", "10464"];
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
 /** The last line of a server that a page starts with these services only. */
 const READY_SOME = /^Queue service is successfully listening/m;
 const SOME_SERVICES = "--services blob,queue";
+const METRICS_READY = /^Metrics are at .*:(\d+)\/metrics$/m;
 
 /**
  * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
@@ -163,16 +165,16 @@ exec "$@"
 class Server {
   readonly #child: ChildProcess;
   readonly printed: string;
-  /** In the order of `SERVICES`; undefined for a service that it does not have. */
+  /** In the order of `PORTS`; undefined for a service that it does not have. */
   readonly ports: readonly (string | undefined)[];
 
   private constructor(child: ChildProcess, printed: string) {
     this.#child = child;
     this.printed = printed;
-    this.ports = SERVICES.map((service) => {
-      const ready = new RegExp(`^(?:Azurite )?${service} service is successfully .*:(\\d+)$`, "m");
-      return ready.exec(printed)?.[1];
-    });
+    const ready = SERVICES.map(
+      (service) => new RegExp(`^(?:Azurite )?${service} service is successfully .*:(\\d+)$`, "m"),
+    );
+    this.ports = [...ready, METRICS_READY].map((line) => line.exec(printed)?.[1]);
   }
 
   static async start(
@@ -182,13 +184,14 @@ class Server {
   ): Promise<Server> {
     // The shell may have children, so all run in one process group.
     const stdio = ["ignore", "pipe", "pipe"] as const;
-    const child = spawn("sh", ["-ec", text], { cwd, env, stdio: [...stdio], detached: true });
+    const started = text.replaceAll(`--metricsPort ${METRICS_PORT}`, "--metricsPort 0");
+    const child = spawn("sh", ["-ec", started], { cwd, env, stdio: [...stdio], detached: true });
     let printed = "";
     let errors = "";
     child.stderr?.setEncoding("utf8").on("data", (part: string) => {
       errors += part;
     });
-    const ready = text.includes(SOME_SERVICES) ? READY_SOME : READY;
+    const ready = readyLineOf(text);
     return await new Promise((resolve, reject) => {
       child.on("close", () => reject(new Error(`It did not serve: ${printed}${errors}`)));
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
@@ -222,4 +225,10 @@ function documented(text: string, server: Server | null, ports: readonly string[
     const taken = server?.ports[at];
     return taken === undefined ? so : so.replaceAll(`:${taken}`, `:${port}`);
   }, asked);
+}
+
+/** The last line that the server of this command prints when it starts. */
+function readyLineOf(command: string): RegExp {
+  if (command.includes("--metricsPort")) return METRICS_READY;
+  return command.includes(SOME_SERVICES) ? READY_SOME : READY;
 }

@@ -124,9 +124,9 @@ class OperationFigures {
 
   take(outcome: Outcome): void {
     this.#resultOf(outcome).count++;
-    this.durations.observe(outcome.tookMs / 1_000);
-    // The bytes of a request within a batch are bytes of the batch.
-    if (outcome.service !== "smb" && outcome.batchId !== null) return;
+    // A request inside a batch has no time of its own.
+    const isInside = outcome.service !== "smb" && outcome.batchId !== null;
+    if (!isInside) this.durations.observe(outcome.tookMs / 1_000);
     this.requestBytes += outcome.requestBytes;
     this.responseBytes += outcome.responseBytes;
   }
