@@ -40,8 +40,9 @@ test("a group commit counts once, with each of its transactions", async (t) => {
   assert.deepEqual([countOf(figures.groupSizes), figures.groupSizes.sum], [2, 4]);
   assert.equal(countOf(figures.walWrites), 2);
   assert.ok(figures.walBytesWritten >= 400);
-  assert.equal(store.memtableRecords, 4);
-  assert.ok(store.walBytes > 0 && store.walBytes <= store.walCapacity);
+  const { walBytes, walCapacity, memtableRecords } = store.usage;
+  assert.equal(memtableRecords, 4);
+  assert.ok(walBytes > 0 && walBytes <= walCapacity);
 });
 
 test("a refused transaction and a read count in no group", async (t) => {

@@ -37,6 +37,21 @@ export class EngineFigures {
   }
 }
 
+export interface FiguresOption {
+  /** Counts what happens. Default: nobody looks at it. */
+  readonly figures?: EngineFigures;
+}
+
+/** How much waits for a checkpoint now. */
+export interface StoreUsage {
+  /** Bytes in the current WAL file, which a checkpoint will copy. */
+  readonly walBytes: number;
+  /** Bytes allocated to the WAL. */
+  readonly walCapacity: number;
+  /** Records in memory that no checkpoint has begun to copy. */
+  readonly memtableRecords: number;
+}
+
 /** `begunMs` is of `performance.now()`. */
 function secondsSince(begunMs: number): number {
   return (performance.now() - begunMs) / 1_000;

@@ -18,7 +18,7 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
-import { EngineFigures } from "./engine-figures.ts";
+import { EngineFigures, type FiguresOption } from "./engine-figures.ts";
 import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceOwner } from "./extent-reading.ts";
@@ -41,7 +41,7 @@ const IDLE_FILES_MAX = 24;
 
 const FILE_NAME = /^[0-9a-f]{16}\.extent$/;
 
-export interface EmbeddedExtentsSetup {
+export interface EmbeddedExtentsSetup extends FiguresOption {
   /** The folder of the extents, and of nothing else. */
   readonly folder: string;
   readonly machine: Machine;
@@ -50,8 +50,6 @@ export interface EmbeddedExtentsSetup {
   readonly extentBytesMax?: number;
   readonly pace?: DiskPace;
   readonly space?: DiskSpace;
-  /** Counts bytes and syncs. Default: nobody looks at them. */
-  readonly figures?: EngineFigures;
 }
 
 /**

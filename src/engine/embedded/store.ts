@@ -21,7 +21,7 @@ import {
 } from "./checkpoint.ts";
 import { fullError, isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
-import { EngineFigures } from "./engine-figures.ts";
+import { EngineFigures, type FiguresOption, type StoreUsage } from "./engine-figures.ts";
 import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
 import { LayeredView } from "./layered-view.ts";
@@ -68,11 +68,6 @@ export interface EphemeralOption {
    * wait for the disk. Default: none.
    */
   readonly ephemeral?: ReadonlySet<Space>;
-}
-
-export interface FiguresOption {
-  /** Counts commits and checkpoints. Default: nobody looks at them. */
-  readonly figures?: EngineFigures;
 }
 
 export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption, FiguresOption {
@@ -217,19 +212,9 @@ export class EmbeddedStore implements Store {
     return this.#gathering.whenClosed();
   }
 
-  /** Bytes in the current WAL file, which a checkpoint will copy. */
-  get walBytes(): number {
-    return this.#wal.bytes;
-  }
-
-  /** Bytes allocated to the WAL. */
-  get walCapacity(): number {
-    return this.#wal.capacity;
-  }
-
-  /** Records in memory that no checkpoint has begun to copy. */
-  get memtableRecords(): number {
-    return this.#state.top.size;
+  get usage(): StoreUsage {
+    const { bytes: walBytes, capacity: walCapacity } = this.#wal;
+    return { walBytes, walCapacity, memtableRecords: this.#state.top.size };
   }
 
   beforeCheckpoint(prepare: () => Promise<void>): void {

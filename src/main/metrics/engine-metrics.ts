@@ -16,7 +16,7 @@ import type { Census } from "./census.ts";
 /** What can be seen of an engine with a data folder. */
 export interface SeenEngine {
   readonly figures: EngineFigures;
-  readonly store: Pick<EmbeddedStore, "walBytes" | "walCapacity" | "memtableRecords">;
+  readonly store: Pick<EmbeddedStore, "usage">;
   readonly extents: { list(): readonly ExtentInfo[] };
   readonly space: Pick<DiskSpace, "measure" | "isShort">;
 }
@@ -79,13 +79,13 @@ function commitMetrics({ figures, store }: SeenEngine): Metric[] {
       return figures.walBytesWritten;
     }),
     single("gauge", "lazuli_wal_bytes", "Size of the log since the last checkpoint began.", () => {
-      return store.walBytes;
+      return store.usage.walBytes;
     }),
     single("gauge", "lazuli_wal_capacity_bytes", "Space allocated to the log.", () => {
-      return store.walCapacity;
+      return store.usage.walCapacity;
     }),
     single("gauge", "lazuli_memtable_records", "Records that wait for a checkpoint.", () => {
-      return store.memtableRecords;
+      return store.usage.memtableRecords;
     }),
     histogram("lazuli_checkpoint_duration_seconds", "Checkpoints of the log.", [], () => [
       [[], figures.checkpoints],
