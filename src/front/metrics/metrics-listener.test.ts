@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type Metric, type MetricSource, single } from "./metric.ts";
 import { openMetricsListener } from "./metrics-listener.ts";
@@ -65,7 +66,6 @@ test("scrapes that come together look things up once", async (t) => {
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  let arrived = 0;
   const source: MetricSource = {
     metrics: [ONE],
     refresh: () => {
@@ -73,20 +73,25 @@ test("scrapes that come together look things up once", async (t) => {
       return gate;
     },
   };
-  const { get } = await listening(t, source);
-  const scrapes = [1, 2, 3].map(() =>
-    get("/metrics").then((answer) => {
-      arrived++;
-      return answer.text();
-    }),
-  );
-  // A later request on the same listener is answered meanwhile.
-  for (let at = 0; at < 5; at++) assert.equal((await get("/healthz")).status, 200);
-  assert.equal(arrived, 0);
+  const { listener, get } = await listening(t, source);
+  // In one packet, so that all of them are there before the first is answered.
+  const socket = connectTo(listener.origin);
+  socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3));
+  let received = "";
+  const answered = new Promise<void>((resolve) => {
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      received += text;
+      if (received.split("\none 1\n").length > 3) resolve();
+    });
+  });
+  while (refreshes === 0) await new Promise(setImmediate);
+  // Others are answered meanwhile.
+  assert.equal((await get("/healthz")).status, 200);
+  assert.equal(received, "");
   open();
-  const texts = await Promise.all(scrapes);
-  assert.equal(new Set(texts).size, 1);
-  assert.ok(refreshes < scrapes.length, `${refreshes} refreshes`);
+  await answered;
+  assert.equal(refreshes, 1);
+  socket.destroy();
 });
 
 test("a metric that cannot be read is a 500 and an error in the log", async (t) => {
@@ -98,13 +103,26 @@ test("a metric that cannot be read is a 500 and an error in the log", async (t) 
   assert.equal((errors[0] as Error).message, "broken");
 });
 
-test("idle connections do not delay the end", async (t) => {
+test("connections without a running request do not delay the end", async (t) => {
   const { listener, get } = await listening(t);
   await (await get("/metrics")).text();
-  const { hostname, port } = new URL(listener.origin);
-  const socket = connect(Number(port), hostname);
-  await new Promise((resolve) => socket.once("connect", resolve));
-  const closed = new Promise((resolve) => socket.once("close", resolve).resume());
-  await listener.drain();
+  const socket = connectTo(listener.origin);
+  await once(socket, "connect");
+  const closed = once(socket.resume(), "close");
+  // The timer that cuts connections stands still.
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let isDrained = false;
+  const drained = listener.drain().then(() => {
+    isDrained = true;
+  });
+  for (let at = 0; at < 10_000 && !isDrained; at++) await new Promise(setImmediate);
+  t.mock.timers.reset();
+  assert.ok(isDrained);
+  await drained;
   await closed;
 });
+
+function connectTo(origin: string): Socket {
+  const { hostname, port } = new URL(origin);
+  return connect(Number(port), hostname);
+}
