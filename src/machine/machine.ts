@@ -12,13 +12,20 @@ import { HEAP, Slabs } from "./slabs.ts";
 export class Machine {
   readonly md5Thread = new Md5Thread();
   readonly md5Batches = new Md5Batches();
+  readonly #pools: Slabs[] = [];
   readonly #ends: (() => void | Promise<void>)[] = [];
 
   /** A pool of slabs that ends with this machine. */
   slabs(bytes: number, idleMax = Number.POSITIVE_INFINITY, memory = HEAP): Slabs {
     const slabs = new Slabs(bytes, idleMax, memory);
+    this.#pools.push(slabs);
     this.onClose(() => slabs.close());
     return slabs;
+  }
+
+  /** Bytes of all slabs that somebody uses now. */
+  get slabBytesTaken(): number {
+    return this.#pools.reduce((sum, { taken, bytes }) => sum + taken * bytes, 0);
   }
 
   /** Registers the end of a thread or pool. */

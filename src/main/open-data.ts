@@ -139,7 +139,7 @@ async function openFolder(
     const contents = new StoredContents(store, extents, machine, guarded);
     const breaks = new CacheBreaks();
     const warnings = folder.openToOthers;
-    const engine = { figures, store, extents, space };
+    const engine = { figures, store, extents, space, machine };
     return { store, contents, breaks, warnings, space, engine, close: () => undo.run() };
   } catch (error) {
     await undo.run();

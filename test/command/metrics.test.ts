@@ -195,7 +195,7 @@ test("a 412, a 409, a 304 and a missing lease id count as conflicts of their kin
   });
 });
 
-test("sharing violations and lock conflicts count", async (t) => {
+test("sharing violations and lock conflicts count, through SMB and through REST", async (t) => {
   const lazuli = await Measured.start(t, "--inMemoryPersistence");
   const share = (await lazuli.shares()).getShareClient("share");
   await share.create();
@@ -208,6 +208,11 @@ test("sharing violations and lock conflicts count", async (t) => {
       restSharing: conflicts("file", "sharing_violation"),
       restPending: conflicts("file", "delete_pending"),
       restLock: conflicts("file", "lock"),
+      smbSharing: conflicts("smb", "sharing_violation"),
+      smbPending: conflicts("smb", "delete_pending"),
+      smbLock: conflicts("smb", "lock"),
+      opens: requests("smb", "Create", "STATUS_SUCCESS"),
+      closes: requests("smb", "Close", "STATUS_SUCCESS"),
     },
     async () => {
       const alone = await smb.open("file", { access: READ | WRITE, share: 0 });
@@ -228,6 +233,11 @@ test("sharing violations and lock conflicts count", async (t) => {
     restSharing: 1,
     restPending: 0,
     restLock: 1,
+    smbSharing: 1,
+    smbPending: 0,
+    smbLock: 2,
+    opens: 3,
+    closes: 3,
   });
 });
 

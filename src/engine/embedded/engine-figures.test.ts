@@ -9,6 +9,7 @@ import { ManualClock } from "../../base/clock.ts";
 import type { Histogram } from "../../base/histogram.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
+import { Machine } from "../../machine/machine.ts";
 import { inParts } from "../../store/bodies.fixture.ts";
 import { DiskSpace } from "./disk-space.ts";
 import { EngineFigures } from "./engine-figures.ts";
@@ -69,7 +70,9 @@ test("a body in an extent counts with its bytes and its sync", async (t) => {
   const figures = new EngineFigures();
   const folder = join(scratch, "extents");
   await mkdir(folder);
-  const setup = { folder, endOfUse: null, failStop: assert.fail, figures };
+  const machine = new Machine();
+  t.after(() => machine.close());
+  const setup = { folder, endOfUse: null, failStop: assert.fail, figures, machine };
   const extents = await EmbeddedExtents.open(setup);
   t.after(() => extents.close());
   const body: Bytes = Buffer.alloc(3 * MIB, 7);

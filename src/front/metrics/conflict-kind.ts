@@ -23,7 +23,7 @@ export const CONFLICT_KINDS = [
 export type ConflictKind = (typeof CONFLICT_KINDS)[number];
 
 /** The codes of REST and of SMB that have a kind of their own, whatever the status is. */
-const KIND_OF_CODE = new Map<string, ConflictKind>([
+const KIND_OF_CODE: ReadonlyMap<string, ConflictKind> = new Map([
   ["InfiniteLeaseDurationRequired", "lease"],
   ["SharingViolation", "sharing_violation"],
   ["STATUS_SHARING_VIOLATION", "sharing_violation"],

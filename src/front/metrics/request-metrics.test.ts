@@ -35,8 +35,19 @@ function rest(changes: Partial<RestOutcome>): RestOutcome {
 }
 
 function smb(changes: Partial<SmbOutcome>): SmbOutcome {
-  const fixed = { service: "smb", operation: "Create", auth: "ntlm", status: 0 } as const;
-  return { ...FIELDS, ...fixed, ...changes };
+  return {
+    ...FIELDS,
+    service: "smb",
+    operation: "Create",
+    auth: "ntlm",
+    status: 0,
+    path: "secret-container/file",
+    user: "account",
+    dialect: null,
+    open: null,
+    dropped: false,
+    ...changes,
+  };
 }
 
 function linesOf(metrics: RequestMetrics): string[] {

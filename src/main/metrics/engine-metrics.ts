@@ -10,6 +10,7 @@ import {
   type Sample,
   single,
 } from "../../front/metrics/metric.ts";
+import type { Machine } from "../../machine/machine.ts";
 import type { ExtentInfo } from "../../store/extents.ts";
 import type { Census } from "./census.ts";
 
@@ -19,6 +20,7 @@ export interface SeenEngine {
   readonly store: Pick<EmbeddedStore, "usage">;
   readonly extents: { list(): readonly ExtentInfo[] };
   readonly space: Pick<DiskSpace, "measure" | "isShort">;
+  readonly machine: Pick<Machine, "slabBytesTaken">;
 }
 
 type SeenCensus = Pick<Census, "figures">;

@@ -46,7 +46,7 @@ export function loadMetrics({ budget, work, connections, buffers }: SeenLoad): M
       labelled(
         "gauge",
         "lazuli_borrowed_buffer_bytes",
-        "Pooled buffers in use, by purpose.",
+        "Pooled buffers in use: to receive requests, or for the disk.",
         "purpose",
         buffers,
       ),

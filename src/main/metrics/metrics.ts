@@ -93,7 +93,10 @@ export class Metrics {
       ...setup,
       connections: () =>
         [...this.#listeners].map(([name, { connections }]) => [name, connections] as const),
-      buffers: () => [["receive", readMemory.bytesTaken]] as const,
+      buffers: () => [
+        ["receive", readMemory.bytesTaken] as const,
+        ["disk", data.engine?.machine.slabBytesTaken ?? 0] as const,
+      ],
     };
     return [
       this.#requests,

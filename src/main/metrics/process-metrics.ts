@@ -11,7 +11,7 @@ import {
 
 /** How often the event loop is checked. Shorter delays than a tenth of it matter to nobody. */
 const CHECK_MS = 20;
-const GC_KINDS = new Map([
+const GC_KINDS: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_MINOR, "minor"],
   [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL, "incremental"],
