@@ -16,7 +16,7 @@ import {
 } from "@azure/storage-queue";
 import { newGuid } from "../../src/base/ids.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { refused } from "../sdk/refused.ts";
 import { ACCOUNT, CREDENTIAL, KEY } from "../sdk/server.ts";
 import { SmbFiles } from "../smb/smb-files.ts";
@@ -318,7 +318,7 @@ test("the engine's figures follow what is stored and freed", async (t) => {
 });
 
 test("promtool finds nothing to complain about", async (t) => {
-  const reason = withoutDebianProgram("promtool", "prometheus");
+  const reason = skipWithoutDebianProgram("promtool", "prometheus");
   if (reason !== null) return t.skip(reason);
   const lazuli = await Measured.start(t, "--location", join(scratch, "promtool"));
   const container = await lazuli.container();

@@ -15,7 +15,7 @@ import { WaitingWork } from "../../src/front/waiting-work.ts";
 import { systemSchedule } from "../../src/main/background.ts";
 import { Metrics } from "../../src/main/metrics/metrics.ts";
 import { openData } from "../../src/main/open-data.ts";
-import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 
 const ALERTS = "docs/operate/alerts.yml";
 const DASHBOARD = "docs/operate/dashboard.json";
@@ -96,7 +96,7 @@ test("the codes that alert rules look for exist", () => {
 });
 
 test("promtool accepts the alert rules", (t) => {
-  const reason = withoutDebianProgram("promtool", "prometheus");
+  const reason = skipWithoutDebianProgram("promtool", "prometheus");
   if (reason !== null) return t.skip(reason);
   const checked = spawnSync("promtool", ["check", "rules", ALERTS], { encoding: "utf8" });
   assert.equal(checked.status, 0, checked.stdout + checked.stderr);
