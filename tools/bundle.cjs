@@ -25,7 +25,7 @@ const SHARED = {
 };
 
 /** What the file of the server exports, and the module that it comes from. */
-const EXPORTS = { main: "./main.js" };
+const EXPORTS = { main: "./main.js", start: "./start.js" };
 
 /** CommonJS, because bin/run.cjs must load it with `require`; it has no `import.meta`. */
 const SERVER = {

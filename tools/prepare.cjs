@@ -25,6 +25,16 @@ const INSTALL_FLAGS = [
   ...["--no-audit", "--no-fund", "--loglevel=error"],
 ];
 
+/** What the package declares to programs that import it. These files import only each other. */
+const PUBLIC_TYPES = ["src/main/start.ts", "src/main/start-options.ts"];
+
+/** Writes the declarations of these files only; their types are checked with all others. */
+const DECLARE_FLAGS = [
+  ...["--ignoreConfig", "--noResolve", "--noCheck", "--declaration", "--emitDeclarationOnly"],
+  ...["--target", "es2023", "--lib", "es2023,esnext.disposable", "--types", ""],
+  ...["--module", "nodenext", "--rootDir", "src/main", "--outDir", "dist/types"],
+];
+
 /** Everything a child prints goes to stderr: stdout belongs to the server and the test report. */
 const TO_STDERR = ["ignore", 2, 2];
 
@@ -70,7 +80,9 @@ function build() {
   removeStale(new Set(sources));
   fs.rmSync(stampFile, { force: true });
   const tsc = path.join("node_modules", "typescript", "bin", "tsc");
-  const isCompiled = runNode(tsc, "-p", "tsconfig.json");
+  // First, because programs of ours import the package by its name.
+  const isDeclared = runNode(tsc, ...DECLARE_FLAGS, ...PUBLIC_TYPES);
+  const isCompiled = isDeclared && runNode(tsc, "-p", "tsconfig.json");
   // Types that are wrong do not keep the tests from running.
   const isBundled = runNode(path.join("tools", "bundle.cjs"));
   const isBuilt = isCompiled && isBundled;

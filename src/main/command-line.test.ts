@@ -195,7 +195,10 @@ test("mistakes are refused in one line that says what to do", () => {
     ["--in-memory", /no flag --in-memory\. Did you mean --inMemoryPersistence\?/],
     ["--frobnicate", /no flag --frobnicate\. See `lazuli --help`/],
     ["-x", /no flag -x\./],
-    ["stop", /"stop" is not a command\. Use `lazuli \[command\].* start, verify, reload, acc/],
+    [
+      "stop",
+      /"stop" is not a command\. Use `lazuli \[command\].* start, verify, health, reload, acc/,
+    ],
     ["start start", /"start" comes behind the command "start"\./],
     ["account", /"account" is not a command\. .*commands are account list, account add/],
     ["account frob", /"account frob" is not a command\. .*account rotate-key\./],
@@ -244,4 +247,34 @@ test("mistakes are refused in one line that says what to do", () => {
 test("two services may both ask for any free port, or share a port on different addresses", () => {
   assert.equal(options("--blobPort 0 --queuePort 0").listen.queue.port, 0);
   assert.equal(options("--blobPort 9 --queuePort 9 --queueHost ::1").listen.queue.port, 9);
+});
+
+test("environment variables are defaults of flags, and the command line comes first", () => {
+  const env = { LAZULI_LOCATION: "/data", LAZULI_HOST: "0.0.0.0", LAZULI_TRUST_NETWORK: "true" };
+  const read = (...args: string[]) => {
+    const asked = readCommandLine(args, env);
+    assert.equal(asked.kind, "start");
+    const { location, listen, trustNetwork } = (asked as Extract<typeof asked, { kind: "start" }>)
+      .options;
+    return [location, listen.blob.host, trustNetwork];
+  };
+  assert.deepEqual(read(), ["/data", "0.0.0.0", true]);
+  assert.deepEqual(read("--location", "x", "--host", "::1"), ["x", "::1", true]);
+  assert.deepEqual(read("--inMemoryPersistence"), [null, "0.0.0.0", true]);
+  assert.deepEqual(readCommandLine(["verify"], env), { kind: "verify", location: "/data" });
+  assert.deepEqual(readCommandLine(["health", "--blobPort", "1"], env), {
+    kind: "health",
+    origins: ["http://127.0.0.1:1"],
+  });
+});
+
+test("a switch in the environment is true or false, and nothing is off", () => {
+  const trust = (text: string) => {
+    const asked = readCommandLine([], { LAZULI_TRUST_NETWORK: text });
+    return asked.kind === "start" && asked.options.trustNetwork;
+  };
+  assert.deepEqual(["true", "1", "false", "0", ""].map(trust), [true, true, false, false, false]);
+  assert.throws(() => trust("yes"), {
+    message: 'LAZULI_TRUST_NETWORK is true or false, not "yes".',
+  });
 });

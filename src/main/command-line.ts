@@ -3,12 +3,15 @@ import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-o
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
+import { originAt } from "./connection-string.ts";
 import {
   type CommandName,
   DEFAULT_HOST,
   DEFAULT_LOCATION,
   FLAGS,
   type Flag,
+  flagLike,
+  REST_SERVICES,
   SERVICE_NAMES,
   SERVICES,
   type ServiceName,
@@ -23,6 +26,7 @@ export type Asked =
   | { readonly kind: "help"; readonly topic: string | null }
   | { readonly kind: "version" }
   | { readonly kind: "verify"; readonly location: string }
+  | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
   | { readonly kind: "account"; readonly asked: AccountAsked }
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
@@ -101,12 +105,14 @@ export function readCommandLine(
   const { command, argument } = readCommandWords(words, program);
   requireFlagsOf(command, given, program);
   requireUsableEnvironment(env);
+  if (command === "start") return readStart(given, env, program);
+  given.setDefaults(env);
   const location = given.text("location") ?? DEFAULT_LOCATION;
   switch (command) {
-    case "start":
-      return readStart(given, env, program);
     case "verify":
       return { kind: "verify", location };
+    case "health":
+      return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":
       return { kind: "reload", location };
     default: {
@@ -133,6 +139,16 @@ class Given implements GivenFlags {
     this.#values.set(name, value);
   }
 
+  /** Takes flags from the environment, unless the command line gives them. */
+  setDefaults(env: Environment): void {
+    for (const { name, value, env: variable = "" } of FLAGS) {
+      const text = env[variable] ?? "";
+      if (text === "" || this.has(name)) continue;
+      if (value !== null) this.set(name, text);
+      else if (isTrue(variable, text)) this.set(name, "");
+    }
+  }
+
   has(name: string): boolean {
     return this.#values.has(name);
   }
@@ -149,6 +165,12 @@ class Given implements GivenFlags {
     const range = to === Number.MAX_SAFE_INTEGER ? `${from} or more` : `from ${from} to ${to}`;
     throw new UsageError(`--${name} needs ${what}, ${range}, not "${text}".`);
   }
+}
+
+function isTrue(variable: string, text: string): boolean {
+  if (text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw new UsageError(`${variable} is true or false, not "${text}".`);
 }
 
 function readFlags(args: readonly string[], program: Program): { words: string[]; given: Given } {
@@ -243,15 +265,9 @@ function readFlag(
   given.set(name, value);
 }
 
-/** Suggests a flag: a wrong one is mostly a right one in another case, or shortened. */
 function meant(name: string, program: Program): string {
-  const plain = (text: string) => text.toLowerCase().replaceAll("-", "");
-  const near = FLAGS.find((flag) => plain(flag.name) === plain(name));
-  const longer = FLAGS.find((flag) => plain(flag.name).startsWith(plain(name)));
-  const found = near ?? longer;
-  return found === undefined
-    ? ` See \`${program.name} --help\`.`
-    : ` Did you mean --${found.name}?`;
+  const like = flagLike(name, FLAGS);
+  return like === undefined ? ` See \`${program.name} --help\`.` : ` Did you mean --${like.name}?`;
 }
 
 function requireUsableEnvironment(env: Environment): void {
@@ -265,6 +281,7 @@ function requireUsableEnvironment(env: Environment): void {
 
 function readOptions(given: Given, env: Environment, program: Program): Options {
   requireNoContradictions(given);
+  given.setDefaults(env);
   const services = readServices(given, program);
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
   const isInMemory = given.has("inMemoryPersistence");
@@ -365,6 +382,18 @@ function readMetrics(given: Given): MetricsAt | null {
   if (port !== null) return { host: host ?? DEFAULT_HOST, port };
   if (host === null) return null;
   throw new UsageError("--metricsHost needs a port: give it with --metricsPort.");
+}
+
+/** The addresses to ask: of the services that flags name, otherwise of all. */
+function healthOrigins(given: Given, { services }: Program): string[] {
+  const listen = readListen(given, services);
+  const own = REST_SERVICES.filter((service) => services.includes(service));
+  const named = own.filter((service) => given.has(`${service}Host`) || given.has(`${service}Port`));
+  return (named.length === 0 ? own : named).map((service) => {
+    const { host, port } = listen[service];
+    if (port !== 0) return originAt("http", host, port);
+    throw new UsageError(`--${service}Port 0 names no server: give the port that it printed.`);
+  });
 }
 
 function requireDistinctPorts(entries: readonly (readonly [string, MetricsAt])[]): void {

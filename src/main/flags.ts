@@ -2,6 +2,7 @@
 export const COMMANDS = {
   start: "Serve the protocols. This is the default command.",
   verify: "Read everything in a data folder, and name what is damaged.",
+  health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
   "account list": "Show the accounts of a configuration file.",
   "account add": "Add an account with two new keys to it.",
@@ -25,7 +26,7 @@ const ACCOUNT_COMMANDS = [
   "account remove",
   "account rotate-key",
 ] as const;
-const ALL_COMMANDS = ["start", "verify", "reload", ...ACCOUNT_COMMANDS] as const;
+const ALL_COMMANDS = ["start", "verify", "health", "reload", ...ACCOUNT_COMMANDS] as const;
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
 export interface Flag {
@@ -36,6 +37,8 @@ export interface Flag {
   readonly help: string;
   /** The commands that take it; default: only `start`. */
   readonly commands?: readonly CommandName[];
+  /** An environment variable with its default, for images whose command line others write. */
+  readonly env?: string;
   /** Its service; a program that does not start that service refuses the flag. */
   readonly service?: ServiceName;
   /** The reason why a flag of Azurite has no effect here. */
@@ -61,6 +64,9 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
+/** The services over HTTP, each of which answers for the health of the whole server. */
+export const REST_SERVICES = ["blob", "queue", "table", "file"] as const;
+
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
 export const DEFAULT_HOST = "127.0.0.1";
@@ -78,7 +84,8 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "l",
         value: "folder",
         help: `The data folder (default ./${DEFAULT_LOCATION}).`,
-        commands: ALL_COMMANDS,
+        commands: ["start", "verify", "reload", ...ACCOUNT_COMMANDS],
+        env: "LAZULI_LOCATION",
       },
       {
         name: "inMemoryPersistence",
@@ -114,6 +121,8 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "host",
         value: "address",
         help: `The address of all services (default ${DEFAULT_HOST}).`,
+        commands: ["start", "health"],
+        env: "LAZULI_HOST",
       },
       ...SERVICE_NAMES.flatMap((service) => [
         {
@@ -121,12 +130,14 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
           value: "address",
           help: `${titleOf(service)}: its address.`,
           service,
+          commands: addressCommands(service),
         },
         {
           name: `${service}Port`,
           value: "port",
           help: `${titleOf(service)}: port, 0 for any free one (default ${SERVICES[service].port}).`,
           service,
+          commands: addressCommands(service),
         },
       ]),
       {
@@ -149,7 +160,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "number",
         help: "The most connections from one address (default: half of them).",
       },
-      ...(["blob", "queue", "table", "file"] as const).map((service) => ({
+      ...REST_SERVICES.map((service) => ({
         name: `${service}KeepAliveTimeout`,
         value: "seconds",
         help: `${titleOf(service)}: how long an idle connection stays open.`,
@@ -172,6 +183,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "trustNetwork",
         value: null,
         help: "Listen beyond loopback despite a weak key or --oauth basic.",
+        env: "LAZULI_TRUST_NETWORK",
       },
       {
         name: "smbEncryption",
@@ -281,6 +293,19 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
 ];
 
 export const FLAGS: readonly Flag[] = FLAG_GROUPS.flatMap((group) => group.flags);
+
+/** Finds the flag that was probably meant: a wrong name is mostly in another case, or shortened. */
+export function flagLike(name: string, flags: readonly Flag[]): Flag | undefined {
+  const plain = (text: string) => text.toLowerCase().replaceAll("-", "");
+  return (
+    flags.find((flag) => plain(flag.name) === plain(name)) ??
+    flags.find((flag) => plain(flag.name).startsWith(plain(name)))
+  );
+}
+
+function addressCommands(service: ServiceName): readonly CommandName[] {
+  return REST_SERVICES.some((name) => name === service) ? ["start", "health"] : ["start"];
+}
 
 function titleOf(service: ServiceName): string {
   return SERVICES[service].title;

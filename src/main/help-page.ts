@@ -1,4 +1,4 @@
-import { ARGUMENTS, COMMANDS, type CommandName, FLAG_GROUPS, type Flag } from "./flags.ts";
+import { ARGUMENTS, COMMANDS, type CommandName, FLAG_GROUPS, FLAGS, type Flag } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
@@ -17,6 +17,9 @@ export function helpPage({ name, services }: Program = PROGRAMS.lazuli): string 
     `Environment:
   AZURITE_ACCOUNTS                Accounts and keys: name:key1[:key2];name2:key1
                                   (default: devstoreaccount1 with its well-known key)
+${FLAGS.filter(({ env }) => env !== undefined)
+  .map(variableLine)
+  .join("\n")}
 
 A first connection string, for a program on this machine:
   UseDevelopmentStorage=true
@@ -46,7 +49,15 @@ function withArgument(command: CommandName): string {
 }
 
 function commandLine(name: CommandName): string {
-  return `  ${withArgument(name)}`.padEnd(COLUMN) + COMMANDS[name];
+  return line(withArgument(name), COMMANDS[name]);
+}
+
+function variableLine({ name, env = "" }: Flag): string {
+  return line(env, `The default of --${name}.`);
+}
+
+function line(left: string, right: string): string {
+  return `  ${left}`.padEnd(COLUMN) + right;
 }
 
 function flagLine(flag: Flag): string {

@@ -8,6 +8,7 @@ import { systemSchedule } from "./background.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
+import { health } from "./health-command.ts";
 import { commandPage, helpPage } from "./help-page.ts";
 import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
@@ -48,6 +49,9 @@ async function run(program: Program): Promise<void> {
       return around.out(version());
     case "verify":
       process.exitCode = await verify(asked.location, { ...around, progress: process.stderr });
+      return;
+    case "health":
+      process.exitCode = await health(asked.origins, around);
       return;
     case "reload":
       return around.out(await reloadServer(asked.location));

@@ -14,6 +14,8 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, family === 4 ? "ipv4" : "ipv6");
 }
 
+const TRUST = "add --trustNetwork (for a container: LAZULI_TRUST_NETWORK=true)";
+
 export interface Exposure {
   readonly hosts: readonly string[];
   readonly accounts: readonly AccountSettings[];
@@ -32,20 +34,20 @@ export function requireNoExposure({ hosts, accounts, oauthBasic, trustNetwork }:
   if (usesWellKnownKey(accounts)) {
     throw new UsageError(
       `Refusing to listen on ${host} while an account has the well-known development key. ` +
-        "Set accounts of your own in AZURITE_ACCOUNTS or --config, or add --trustNetwork.",
+        `Set accounts of your own in AZURITE_ACCOUNTS or --config, or ${TRUST}.`,
     );
   }
   const [weak] = weakKeys(accounts);
   if (weak !== undefined) {
     throw new UsageError(
       `Refusing to listen on ${host} while ${weak}. ` +
-        "Make one with: openssl rand -base64 64, or add --trustNetwork.",
+        `Make one with: openssl rand -base64 64, or ${TRUST}.`,
     );
   }
   if (oauthBasic) {
     throw new UsageError(
       `Refusing to listen on ${host} with --oauth basic, which accepts any token. ` +
-        "Give the issuer and its keys in --config, or add --trustNetwork.",
+        `Give the issuer and its keys in --config, or ${TRUST}.`,
     );
   }
 }

@@ -40,11 +40,14 @@ export interface Settings extends Options {
   readonly warnings: readonly string[];
 }
 
-/** Reads the files and checks that all settings fit together. Throws a `StartError`. */
-export function readSettings(options: Options): Settings {
+/**
+ * Reads the files and checks that all settings fit together. Throws a `StartError`. `read` may
+ * bring the text of a configuration that is not in a file.
+ */
+export function readSettings(options: Options, read = readFile): Settings {
   const { configFile, certificate } = options;
   const config =
-    configFile === null ? {} : readConfig(configFile, readFile(configFile).toString("utf8"));
+    configFile === null ? {} : readConfig(configFile, read(configFile).toString("utf8"));
   const [source, chosen] = chooseAccounts(options, config);
   const stated = config.roles?.of(chosen) ?? chosen;
   const accounts = checkAccounts(source, stated);
@@ -61,8 +64,8 @@ export function readSettings(options: Options): Settings {
     ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
     ...roleWarnings(stated, oauth),
   ];
-  const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
-  return { ...options, ...read, config, statedAccounts: stated, connectionsPerAddress };
+  const parts = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
+  return { ...options, ...parts, config, statedAccounts: stated, connectionsPerAddress };
 }
 
 /** Sentences about roles that do less than their author may think. */
@@ -151,7 +154,8 @@ function chooseConnectionsPerAddress(
 
 const NO_SOURCES: AllowedSources = { origins: [], networks: [] };
 
-function readFile(file: string): Bytes {
+/** Reads a file that the user named. Throws a `StartError`. */
+export function readFile(file: string): Bytes {
   try {
     return readFileSync(file);
   } catch (error) {

@@ -16,8 +16,11 @@ export interface PackedPackage {
   readonly files: readonly string[];
 }
 
-/** Packs the package, and installs it in `scratch` with nothing but its dependencies. */
-export function installPackedPackage(scratch: string): PackedPackage {
+/** Packs the package, and installs it in `scratch` with nothing but its dependencies and `others`. */
+export function installPackedPackage(
+  scratch: string,
+  others: readonly string[] = [],
+): PackedPackage {
   const packed = npm(ROOT, "pack", "--ignore-scripts", "--json", "--pack-destination", scratch);
   const [{ filename, version, files }] = JSON.parse(packed);
   execFileSync("tar", ["-xf", join(scratch, filename), "-C", scratch]);
@@ -28,7 +31,7 @@ export function installPackedPackage(scratch: string): PackedPackage {
   cpSync(join(scratch, "package"), root, { recursive: true });
   // Links the packages of this folder, so that no registry is contacted.
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  for (const name of Object.keys(dependencies)) {
+  for (const name of [...Object.keys(dependencies), ...others]) {
     symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   }
   npm(folder, "rebuild", "--ignore-scripts", "lazuli");

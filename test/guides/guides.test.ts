@@ -13,7 +13,13 @@ const PAGES = [
 ];
 
 /** Programs that guides use, with their Debian packages. */
-const PROGRAMS = { curl: "curl", openssl: "openssl", rclone: "rclone", smbclient: "smbclient" };
+const PROGRAMS = {
+  curl: "curl",
+  nginx: "nginx-light",
+  openssl: "openssl",
+  rclone: "rclone",
+  smbclient: "smbclient",
+};
 
 for (const page of PAGES) {
   suite(page, () => {
@@ -37,6 +43,7 @@ function reasonToSkip({ language, text, action }: Block): string | null {
   if (uses("az") && spawnSync("sh", ["-c", "command -v az"]).status !== 0) {
     return "az is not installed: install Debian's azure-cli to run this";
   }
+  if (uses("nginx") && process.getuid?.() !== 0) return "Debian's nginx writes to folders of root";
   for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
     const reason = uses(program) ? skipWithoutDebianProgram(program, debianPackage) : null;
     if (reason !== null) return reason;

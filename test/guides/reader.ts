@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +30,8 @@ const METRICS_PORT = "9464";
  */
 const PORTS = ["10000", "10001", "10002", "10003", "10445", METRICS_PORT];
 const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445", "10464"];
+/** The documented port of a proxy. */
+const PROXY_PORT = "8443";
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
 /** The last line of a server that a page starts with these services only. */
 const READY_SOME = /^Queue service is successfully listening/m;
@@ -28,12 +41,14 @@ const METRICS_READY = /^Metrics are at .*:(\d+)\/metrics$/m;
 /**
  * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
  * the package, and npm and npx for them, are those of this clone; and servers use free ports, which
- * replace the documented ones. If `npm run bench -- --with-azurite` has not installed Azurite, this
+ * replace the documented ones, a proxy's as well. If `npm run bench -- --with-azurite` has not installed Azurite, this
  * clone's `azurite` replaces it.
  */
 export class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), "lazuli-guide-"));
   readonly #env: Readonly<Record<string, string>>;
+  /** In the place of `PROXY_PORT`; not one that the system gives to clients. */
+  readonly proxyPort = `${randomInt(20_000, 30_000)}`;
   #server: Server | null = null;
   #beside: Server | null = null;
 
@@ -44,7 +59,12 @@ export class Reader {
       writeFileSync(join(commands, name), script);
       chmodSync(join(commands, name), 0o755);
     }
-    symlinkSync(join(ROOT, "node_modules"), join(this.folder, "node_modules"));
+    const modules = join(this.folder, "node_modules");
+    mkdirSync(modules);
+    for (const name of readdirSync(join(ROOT, "node_modules"))) {
+      if (!name.startsWith(".")) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+    }
+    symlinkSync(ROOT, join(modules, "lazuli"));
     const path = `${commands}${delimiter}${process.env.PATH}`;
     this.#env = {
       PATH: path,
@@ -59,7 +79,14 @@ export class Reader {
   async close(): Promise<void> {
     await this.#server?.stop();
     await this.#beside?.stop();
+    this.#endBackground();
     rmSync(this.folder, { recursive: true });
+  }
+
+  /** Ends a proxy that a failed page has left running. */
+  #endBackground(): void {
+    const file = join(this.folder, "nginx.pid");
+    if (existsSync(file)) process.kill(Number(readFileSync(file, "utf8")));
   }
 
   async follow({ language, text, action }: Block): Promise<void> {
@@ -124,7 +151,9 @@ export class Reader {
 
   /** Replaces the documented ports in a text by the actual ones. */
   #asItIs(text: string): string {
-    const connection = text.replaceAll("UseDevelopmentStorage=true", CONNECTION);
+    const connection = text
+      .replaceAll("UseDevelopmentStorage=true", CONNECTION)
+      .replaceAll(PROXY_PORT, this.proxyPort);
     return actual(actual(connection, this.#server, PORTS), this.#beside, PORTS_BESIDE);
   }
 }
@@ -143,7 +172,7 @@ const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
 const COMMANDS = {
   lazuli: `#!/bin/sh
 case "$* " in
-  account* | reload*) ;;
+  account* | reload* | health* | verify*) ;;
   *"${SOME_SERVICES}"*) set -- "$@" --blobPort 0 --queuePort 0 ;;
   *) set -- "$@" ${ANY_PORTS} --filePort 0 --smbPort 0 ;;
 esac

@@ -1,0 +1,85 @@
+// The types of the programmatic start. They import nothing: the package ships them as they are.
+
+/** A service that `start` can start. */
+export type StartService = "blob" | "queue" | "table" | "file" | "smb";
+
+/** An account, in the words of the configuration file. */
+export interface StartAccount {
+  readonly name: string;
+  /** One or two, in Base64. */
+  readonly keys: readonly string[];
+  /** Host names of this account, without a port. */
+  readonly domains?: readonly string[];
+  readonly blob?: { readonly versioning?: boolean; readonly containerRetentionDays?: number };
+  readonly file?: { readonly shareRetentionDays?: number };
+}
+
+/**
+ * Options of `start`: the flags of the command line, without their dashes. Two defaults differ:
+ * data stays in memory unless `location` is given, and each service takes a free port.
+ */
+export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTimeouts {
+  /** The services to start (default: all). */
+  readonly services?: readonly StartService[];
+  /** Accounts and their keys (default: `devstoreaccount1` with its well-known key). */
+  readonly accounts?: readonly StartAccount[];
+  /** The configuration: the path of a file, or what would be in it. */
+  readonly config?: string | Readonly<Record<string, unknown>>;
+  /** Receives the lines that the command line prints: warnings, failures, and `log: "-"`. */
+  readonly onLine?: (line: string) => void;
+
+  /** The folder of the data, which is made if it is missing (default: data stays in memory). */
+  readonly location?: string;
+  /** Keep everything in memory; the default without `location`. */
+  readonly inMemoryPersistence?: boolean;
+  /** Most memory for stored bytes, in MiB. Only in memory. */
+  readonly extentMemoryLimit?: number;
+  /** Start although the write-ahead log has lost acknowledged writes. */
+  readonly acceptDataLoss?: boolean;
+  /** Look for damage all the time, reading so many MiB a second. */
+  readonly scrub?: number;
+
+  /** The address of all services (default: `127.0.0.1`). */
+  readonly host?: string;
+  /** Who reads HTTP requests: `own` (default), or `node` for the parser of `node:http`. */
+  readonly listener?: "own" | "node";
+  /** Take the account from the path only, never from the host name. */
+  readonly disableProductStyleUrl?: boolean;
+  /** Most connections at a time, for each service. */
+  readonly maxConnections?: number;
+  /** Most of them from one address. */
+  readonly maxConnectionsPerAddress?: number;
+
+  /** Serve HTTPS with this certificate: a PEM or PFX file. */
+  readonly cert?: string;
+  /** The key file of a PEM certificate. */
+  readonly key?: string;
+  /** The password of a PFX certificate or PEM key. */
+  readonly pwd?: string;
+  /** Accept bearer tokens by their claims; signatures are not checked. */
+  readonly oauth?: "basic";
+  /** Let others in with a well-known or short key, or with `oauth: "basic"`. */
+  readonly trustNetwork?: boolean;
+  /** SMB: `required` (default beyond loopback), `preferred` or `off`. */
+  readonly smbEncryption?: "required" | "preferred" | "off";
+  /** SMB: refuse older dialects. */
+  readonly smbMinDialect?: "2.0.2" | "2.1" | "3.0" | "3.0.2" | "3.1.1";
+
+  /** Write a line for each request to this file; `-` sends it to `onLine`. */
+  readonly log?: string;
+  /** The format of these lines: `text` (default) or `json`. */
+  readonly logFormat?: "text" | "json";
+  /** Write a debug log to this file, without secrets. */
+  readonly debug?: string;
+}
+
+/** The address of a service; default: `host`. */
+export type StartHosts = { readonly [Service in StartService as `${Service}Host`]?: string };
+
+/** The port of a service; default: 0, which is any free one. */
+export type StartPorts = { readonly [Service in StartService as `${Service}Port`]?: number };
+
+/** How many seconds an idle connection of a service stays open. */
+export type StartKeepAliveTimeouts = {
+  readonly [Service in Exclude<StartService, "smb"> as `${Service}KeepAliveTimeout`]?: number;
+};
