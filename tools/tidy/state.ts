@@ -46,8 +46,6 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
       "src/base/fields.ts writer",
       "src/base/fold-case.ts table",
       "src/front/rest/blob/parse-tag-expression.ts TOKEN",
-      "src/main/json-text.ts BLANKS",
-      "src/main/json-text.ts SCALAR",
     ],
   },
   {
