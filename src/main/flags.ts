@@ -83,7 +83,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "location",
         short: "l",
         value: "folder",
-        help: `The data folder (default ./${DEFAULT_LOCATION}).`,
+        help: `Data folder (default ${DEFAULT_LOCATION}).`,
         commands: ["start", "verify", "reload", ...ACCOUNT_COMMANDS],
         env: "LAZULI_LOCATION",
       },

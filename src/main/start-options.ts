@@ -71,6 +71,10 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly logFormat?: "text" | "json";
   /** Write a debug log to this file, without secrets. */
   readonly debug?: string;
+  /** Serve metrics for Prometheus on this port; 0 is any free one (default: off). */
+  readonly metricsPort?: number;
+  /** The address of the metrics (default: `127.0.0.1`). */
+  readonly metricsHost?: string;
 }
 
 /** The address of a service; default: `host`. */

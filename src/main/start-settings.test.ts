@@ -44,6 +44,8 @@ const EVERY_OPTION: Required<StartOptions> = {
   log: "-",
   logFormat: "json",
   debug: "debug.log",
+  metricsPort: 0,
+  metricsHost: "127.0.0.1",
 };
 
 /** The options that are no flags. */

@@ -37,6 +37,8 @@ export interface RunningServer {
   readonly accounts: Readonly<Record<string, RunningAccount>>;
   /** The connection string of the first account. */
   readonly connectionString: string;
+  /** `http://127.0.0.1:49154/metrics`; null without `metricsPort`. */
+  readonly metricsUrl: string | null;
   /**
    * Answers running requests, then releases ports, folder and threads. Rejects if the disk failed
    * while the server ran: it answered no more requests from then on.
@@ -77,8 +79,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
 
 function addressesOf(
   settings: Settings,
-  { origins }: Serving,
-): Pick<RunningServer, "urls" | "accounts" | "connectionString"> {
+  { origins, metricsOrigin }: Serving,
+): Pick<RunningServer, "urls" | "accounts" | "connectionString" | "metricsUrl"> {
   const urls = reachableUrls(origins, settings.listen);
   const all = settings.statedAccounts.map(({ name, keys: [key = ""] }): RunningAccount => {
     const own = accountUrls(name, urls);
@@ -88,5 +90,6 @@ function addressesOf(
     urls,
     accounts: Object.fromEntries(all.map((account) => [account.name, account])),
     connectionString: all[0]?.connectionString ?? "",
+    metricsUrl: metricsOrigin === null ? null : `${metricsOrigin}/metrics`,
   };
 }

@@ -60,6 +60,12 @@ test("servers of one process have nothing in common, and stop in any order", asy
   }
 });
 
+test("metrics are served if a port is given for them", async (t) => {
+  const { metricsUrl } = await started(t, { services: ["blob"], metricsPort: 0 });
+  assert.match(await (await fetch(metricsUrl ?? "")).text(), /^lazuli_build_info/m);
+  assert.equal((await started(t, { services: ["blob"] })).metricsUrl, null);
+});
+
 test("only the chosen services listen, at the URLs that are returned", async (t) => {
   const { urls, accounts, connectionString } = await started(t, { services: ["queue", "smb"] });
   assert.deepEqual(Object.keys(urls), ["queue", "smb"]);
