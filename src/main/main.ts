@@ -13,10 +13,11 @@ import { commandPage, helpPage } from "./help-page.ts";
 import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { reloadServer } from "./reload-command.ts";
-import { type Serving, type Surroundings, serve } from "./serve.ts";
+import { type Serving, serve } from "./serve.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { verify } from "./verify-command.ts";
 import { version } from "./version.ts";
 

@@ -17,9 +17,10 @@ import { openFile } from "../service/file/open-file.ts";
 import type { StoreError } from "../store/store.ts";
 import { readCommandLine } from "./command-line.ts";
 import { openData } from "./open-data.ts";
-import { type Serving, type Surroundings, serve } from "./serve.ts";
+import { type Serving, serve } from "./serve.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
 after(() => rmSync(scratch, { recursive: true }));

@@ -1,0 +1,160 @@
+import type { OnOutcome } from "../front/outcome.ts";
+import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
+import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
+import { FileRestService } from "../front/rest/file/file-rest-service.ts";
+import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
+import type { RestService } from "../front/rest/http/exchange.ts";
+import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
+import type { ListenerOptions } from "../front/rest/http/listener-options.ts";
+import { type Listener, openListener } from "../front/rest/http/server.ts";
+import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
+import { CopySources } from "../front/rest/source/copy-sources.ts";
+import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
+import { TableRestService } from "../front/rest/table/table-rest-service.ts";
+import type { SmbListener } from "../front/smb/transport.ts";
+import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
+import type { CopyContext } from "../service/blob/fetch-copy.ts";
+import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
+import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.ts";
+import { connectionLimits } from "./connection-limits.ts";
+import type { ServiceName } from "./flags.ts";
+import { listenError } from "./listen-error.ts";
+import { listenSmb } from "./listen-smb.ts";
+import type { Log } from "./log.ts";
+import { isLoopback } from "./network-guard.ts";
+import type { Data } from "./open-data.ts";
+import type { Settings } from "./settings.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Undo } from "./undo.ts";
+
+/** What the listeners of a server work on and with. */
+export interface ListenersSetup {
+  readonly around: Surroundings;
+  readonly log: Log;
+  readonly data: Data & Pick<CopyContext, "copies">;
+  /** The number of this start, for SMB handles that outlive a connection. */
+  readonly epoch: bigint;
+  /** The parts that all listeners share. */
+  readonly shared: SharedOptions;
+}
+
+type SharedOptions = Pick<
+  ListenerOptions,
+  "budget" | "slices" | "work" | "readMemory" | "wholeBodies" | "healthy" | "isFull"
+> & { readonly onOutcome: OnOutcome | undefined };
+
+type RestServiceName = Exclude<ServiceName, "smb">;
+
+/** Learns of each listener when it is open. */
+type OnListener = (name: ServiceName, listener: Listener | SmbListener) => void;
+
+/** The listeners of a server's services. */
+export class Listeners {
+  /** `http://127.0.0.1:10000`, by service. */
+  readonly origins = new Map<ServiceName, string>();
+  readonly #setup: ListenersSetup;
+  readonly #files: WatchedFiles & Pick<CopyContext, "copies">;
+  readonly #rest = new Map<RestServiceName, Listener>();
+  #smb: SmbListener | null = null;
+
+  private constructor(setup: ListenersSetup) {
+    this.#setup = setup;
+    const { store, contents, breaks, copies } = setup.data;
+    // REST and SMB share one watched store, so that each is notified of the other's changes.
+    this.#files = { store: new WatchedStore(store), contents, breaks, copies };
+  }
+
+  /** Opens the listeners. Each that is open adds its reversal to `undo`. */
+  static async open(
+    setup: ListenersSetup,
+    settings: Settings,
+    undo: Undo,
+    onListener: OnListener,
+  ): Promise<Listeners> {
+    const all = new Listeners(setup);
+    const endpoints = new OwnEndpoints(settings.accounts);
+    for (const [name, service] of all.#services(settings, endpoints)) {
+      if (!settings.services.includes(name)) continue;
+      const listener = await all.#listen(name, service, settings);
+      undo.add(() => listener.drain());
+      onListener(name, listener);
+      all.#rest.set(name, listener);
+      all.origins.set(name, listener.origin);
+      endpoints.add(name, listener.origin);
+    }
+    if (!settings.services.includes("smb")) return all;
+    const smb = await all.#listenSmb(settings);
+    undo.add(() => smb.drain());
+    onListener("smb", smb);
+    all.#smb = smb;
+    all.origins.set("smb", smb.origin);
+    return all;
+  }
+
+  /** Serves by other settings from the next request on. */
+  change(settings: Settings): void {
+    const limits = connectionLimits(settings);
+    const endpoints = new OwnEndpoints(settings.accounts);
+    for (const [name, { origin }] of this.#rest) endpoints.add(name, origin);
+    for (const [name, service] of this.#services(settings, endpoints)) {
+      this.#rest.get(name)?.change({ service, tls: settings.tls, limits });
+    }
+    this.#smb?.change({ accounts: settings.smb.accounts, limits });
+  }
+
+  #services(settings: Settings, endpoints: OwnEndpoints): [RestServiceName, RestService][] {
+    const { data } = this.#setup;
+    const files = this.#files;
+    const { oauth, pathStyleOnly, blobSettings, fileSettings, foreignSources: foreign } = settings;
+    const accounts = { ...settings.accounts, pathStyleOnly };
+    const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
+    const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
+    const names = [...accounts.byName.keys()];
+    const authOf = (name: ServiceName) =>
+      isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
+    const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
+    const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
+    return [
+      ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, authOf("blob"))],
+      ["queue", new QueueRestService(data, accounts, authOf("queue"))],
+      ["table", new TableRestService(data, accounts, authOf("table"))],
+      [
+        "file",
+        new FileRestService(
+          { ...files, settingsOf: fileSettingsOf, sources },
+          accounts,
+          authOf("file"),
+        ),
+      ],
+    ];
+  }
+
+  async #listen(name: RestServiceName, service: RestService, settings: Settings) {
+    const { around, log, shared } = this.#setup;
+    const { clock, software, admin } = around;
+    const { host, port, keepAliveMs } = settings.listen[name];
+    const limits = {
+      ...DEFAULT_LIMITS,
+      ...connectionLimits(settings),
+      keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
+    };
+    const { tls, listener: kind } = settings;
+    try {
+      const own = { kind, service, host, port, tls, limits };
+      const common = { clock, log, software, ...(admin === undefined ? {} : { admin }) };
+      return await openListener({ ...own, ...shared, ...common });
+    } catch (error) {
+      throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
+    }
+  }
+
+  async #listenSmb(settings: Settings): Promise<SmbListener> {
+    const { around, log, epoch, shared } = this.#setup;
+    const { budget, onOutcome } = shared;
+    try {
+      return await listenSmb(settings, this.#files, epoch, around.clock, log, budget, onOutcome);
+    } catch (error) {
+      throw listenError("smb", settings.listen.smb, error as NodeJS.ErrnoException);
+    }
+  }
+}

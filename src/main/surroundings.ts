@@ -1,0 +1,17 @@
+import type { Clock } from "../base/clock.ts";
+import type { Admin } from "../front/rest/http/admin.ts";
+import type { FailStop } from "../store/store.ts";
+import type { Schedule } from "./background.ts";
+import type { Terminal } from "./log.ts";
+
+/** What the server needs from its process; tests bring their own. */
+export interface Surroundings extends Terminal {
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  /** The value of the `Server` header. */
+  readonly software: string;
+  /** Called when the engine has failed and serves nothing any more: the process must end. */
+  readonly failStop: FailStop;
+  /** For requests to the server itself; without it there are none. */
+  readonly admin?: Admin;
+}
