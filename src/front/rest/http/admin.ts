@@ -16,6 +16,8 @@ export interface ReloadAnswer {
 
 /** No account can have this name, so that no path of a service is taken away. */
 const PATH = "/-/reload";
+/** The operation in outcomes. */
+const RELOAD = "reload";
 
 export function isAdminRequest({ path }: IncomingRequest): boolean {
   return path === PATH;
@@ -23,9 +25,10 @@ export function isAdminRequest({ path }: IncomingRequest): boolean {
 
 /** Answers in plain text, for people and scripts; no client of the services sends this. */
 export async function administer(
-  { method, headers }: IncomingRequest,
+  { method, headers, facts }: IncomingRequest,
   admin: Admin,
 ): Promise<RestResponse> {
+  facts.operation = RELOAD;
   const [scheme = "", token = ""] = (headers.get("authorization") ?? "").split(" ");
   if (scheme.toLowerCase() !== "bearer" || !isSame(token, admin.token)) {
     const line =
