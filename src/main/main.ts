@@ -83,9 +83,10 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
   const say = (all: readonly string[]) => {
     if (!isQuiet) for (const line of all) around.out(line);
   };
-  const close = await openControl(settings, serving.origins, admin.token);
+  const closing = openControl(settings, serving.origins, admin.token);
   const stop = async () => {
     say(lines.closing);
+    const close = await closing;
     await close();
     await serving.stop();
     say(lines.closed);
@@ -98,6 +99,7 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
     () => serving.reopenLogs(),
     () => serving.reload().then(() => {}),
   );
+  await closing;
   say(lines.ready);
 }
 

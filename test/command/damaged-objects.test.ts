@@ -193,6 +193,7 @@ test("a scrubbing server reports damage that no request has touched", async (t) 
   damageRecords(location);
   assert.equal(flipInExtents(location, filled.large.subarray(200_000, 200_064), 5), 1);
   const lazuli = start(t, location, "--scrub", "1000");
+  await lazuli.printed(/^SMB service (.*)$/m);
   await lazuli.printedError(/scrub: \d+ records/);
   const log = await logOf(lazuli);
   for (const name of [...NAMES, 'blob "devstoreaccount1/box/large 0"']) {
