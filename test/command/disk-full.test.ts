@@ -19,6 +19,8 @@ const BALLAST_MIB = 100;
 const BODIES_MAX = 5_000;
 /** Far more requests than come before the sweep frees space. */
 const TRIES_MAX = 20_000;
+/** Half of what the write-ahead log grows by at a time. */
+const HALF_GROWTH_BYTES = MIB / 2;
 const SERVICES = ["blob", "queue", "table", "file", "smb"];
 const PORTS = SERVICES.flatMap((service) => [`--${service}Port`, "0"]);
 
@@ -44,6 +46,23 @@ test("on a full disk writes get 507, nothing is lost, and they work again once t
     await container.getBlockBlobClient(name).upload(body, body.length);
     stored.set(name, body);
   }
+  await readAll(container, stored);
+  assert.ok(lazuli.isRunning);
+});
+
+test("a disk with space for only a part of what the write-ahead log grows by is a full disk: 507", async (t) => {
+  const disk = mount(t, "tmpfs", DISK_MIB);
+  if (disk === null) return;
+  const lazuli = start(t, disk);
+  const container = await containerOf(lazuli);
+  await container.create();
+  const ballast = join(disk.folder, "ballast");
+  writeFileSync(ballast, Buffer.alloc(disk.freeBytes - HALF_GROWTH_BYTES));
+
+  const stored = new Map<string, Buffer>();
+  assert.equal(await fill(container, stored, 8_000), 507, lazuli.errors);
+  rmSync(ballast);
+  await container.getBlockBlobClient("again").upload(randomBytes(8_000), 8_000);
   await readAll(container, stored);
   assert.ok(lazuli.isRunning);
 });

@@ -6,6 +6,7 @@ import { MIB } from "../../base/limits.ts";
 import { zeroedBytes } from "../../machine/clear-memory.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
+import { writeParts } from "./write-parts.ts";
 
 export const WAL_FILE_NAMES = ["log-0", "log-1"] as const;
 /** The capacity of a new file. A file grows when needed and never shrinks. */
@@ -102,7 +103,8 @@ class DiskWalFile implements WalFile {
       write(this.#handle.fd, bytes, 0, bytes.length, position, (error, written) => {
         if (error !== null) reject(error);
         else if (written === bytes.length) resolve();
-        else reject(new Error("the disk did not take all of a group"));
+        // A disk with too little space takes a part first. Only the next call says that it is full.
+        else resolve(writeParts(this.#handle.fd, [bytes.subarray(written)], position + written));
       });
     });
   }
