@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { alignedBytes, placeInAlignedMemory, roomForWorker } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
@@ -25,10 +25,30 @@ function pendingSums(thread: SumThread) {
 }
 
 test("the worker computes sums, also in used memory, and of memory that was added later", async (t) => {
+  await assertComputes(t, newSumWorker);
+});
+
+test("the worker computes sums where the system refuses to lower its priority", async (t) => {
+  const refused = `
+    const os = require("node:os");
+    os.setPriority = () => { throw new Error("EPERM"); };
+    require("node:module").syncBuiltinESMExports();
+    import(${JSON.stringify(new URL("./sum-worker.js", import.meta.url))});`;
+  await assertComputes(t, (queue, alignedRoom) => {
+    return new Worker(refused, { eval: true, workerData: { alignedRoom, queue } });
+  });
+});
+
+/** Asserts that the worker itself computes the sums of all lengths. */
+async function assertComputes(t: TestContext, newWorker: typeof newSumWorker): Promise<void> {
   const queue = new SumQueue();
   // As an earlier user leaves it.
   const room = alignedBytes(SUM_WORKER_BYTES).fill(0xff);
-  const worker = newSumWorker(queue.memory, roomForWorker(room));
+  const worker = newWorker(queue.memory, roomForWorker(room));
+  let failure: Error | null = null;
+  worker.once("error", (error) => {
+    failure = error;
+  });
   t.after(() => worker.terminate());
   for (const length of LENGTHS) {
     alignedBytes(20_000_000);
@@ -41,10 +61,11 @@ test("the worker computes sums, also in used memory, and of memory that was adde
       queue.wake();
       for (let round = 0; round < rounds; round++) await new Promise(setImmediate);
       computed = queue.take(slot);
+      assert.equal(failure, null);
     }
     assert.deepEqual(computed, sumsOf(pages, length, chunkBytes));
   }
-});
+}
 
 test("sums are right whether the thread was in time or not", async () => {
   const thread = new SumThread();

@@ -6,8 +6,12 @@ import { type Chunks, SumQueue } from "./sum-queue.ts";
 
 /** Below the main thread's: if both compete for a core, the main thread goes on. */
 const PRIORITY = 4;
-// On other systems this would set the priority of the whole process.
-if (process.platform === "linux") setPriority(0, PRIORITY);
+try {
+  // On other systems this would set the priority of the whole process.
+  if (process.platform === "linux") setPriority(0, PRIORITY);
+} catch {
+  // Some sandboxes refuse the call. The thread then has the main thread's priority.
+}
 
 /** The thread behind `SumThread`. */
 const queue = new SumQueue(workerData.queue);
