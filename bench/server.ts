@@ -112,7 +112,8 @@ export class Servers {
 
 /** The flags that watch requests. */
 function observing(folder: string): string[] {
-  return ["--log", join(folder, "requests.log"), "--logFormat", "json"];
+  const log = ["--log", join(folder, "requests.log"), "--logFormat", "json"];
+  return [...log, "--metricsPort", "0"];
 }
 
 async function untilServing(name: ServerName, child: ChildProcess, ports: Ports): Promise<void> {

@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { LineFile, type LineFileSystem } from "./line-file.ts";
+import { setImmediate as endOfIteration } from "node:timers/promises";
+import { GATHER_MS, LineFile, type LineFileSystem } from "./line-file.ts";
 import { StartError } from "./start-error.ts";
 
 async function pathIn(t: TestContext): Promise<string> {
@@ -110,6 +111,44 @@ test("lines that come in one iteration, or during a write, are written together"
   await file.close();
   assert.deepEqual([files.written, files.appends], [["a\nb\nc\nd\ne\n"], 2]);
   assert.deepEqual(files.closed, [0]);
+});
+
+test("lines that come during a write wait for others before they are written", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const files = new SlowFiles();
+  const file = await opened(files, []);
+  const append = files.append.bind(files);
+  // A busy server logs a line during each write.
+  files.append = (fd, bytes) => {
+    if (files.appends < 50) file.write("during");
+    return append(fd, bytes);
+  };
+  file.write("first");
+  t.mock.timers.tick(GATHER_MS);
+  await endOfIteration();
+  assert.deepEqual([files.written, files.appends], [["first\n"], 1]);
+  file.write("later");
+  t.mock.timers.tick(GATHER_MS);
+  await endOfIteration();
+  assert.deepEqual([files.written, files.appends], [["first\nduring\nlater\n"], 2]);
+  files.append = append;
+  await file.close();
+  assert.deepEqual(files.written, ["first\nduring\nlater\nduring\n"]);
+});
+
+test("many lines are written in large parts, without waiting", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const files = new SlowFiles();
+  const file = await opened(files, []);
+  const line = "x".repeat(1_023);
+  for (let count = 0; count < 600; count++) file.write(line);
+  await endOfIteration();
+  assert.equal(files.appends, 2);
+  const written = (files.written[0] ?? "").length;
+  assert.ok(written > 450 * 1_024 && written < 600 * 1_024, `${written} bytes`);
+  await file.close();
+  assert.equal(files.written[0], `${line}\n`.repeat(600));
+  assert.equal(files.appends, 3);
 });
 
 test("lines that cannot be written are lost and counted, and later ones are written", async () => {

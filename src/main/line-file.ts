@@ -27,9 +27,11 @@ export const systemLineFiles: LineFileSystem = {
 };
 
 /** How long a line may wait for others. */
-const GATHER_MS = 100;
-/** So many bytes are written at once. */
-const CHUNK_BYTES = 64 * KIB;
+export const GATHER_MS = 100;
+/** So many bytes are written at once: each write wakes a thread, which costs more than 64 KiB do. */
+const CHUNK_BYTES = 256 * KIB;
+/** So much text is encoded at once, which costs less than to encode each line. */
+const TEXT_LENGTH = 4 * KIB;
 /** Bytes that may wait for a slow disk. Further lines are lost. */
 const WAITING_BYTES_MAX = 64 * MIB;
 /** The most bytes that a character of a JavaScript string takes in UTF-8. */
@@ -46,8 +48,9 @@ export interface LineFileOptions {
 
 /**
  * A file to which lines are appended. Lines are gathered for a moment, or until they are many, and
- * written together: a write for each line would cost more than the line itself. If the file cannot be written, its lines are lost and the server
- * goes on. The operator is told when that begins, and when it ends.
+ * written together: a write for each line would cost more than the line itself. If the file cannot
+ * be written, its lines are lost and the server goes on. The operator is told when that begins, and
+ * when it ends.
  */
 export class LineFile {
   readonly #path: string;
@@ -60,8 +63,11 @@ export class LineFile {
   /** Full chunks, the oldest first. */
   #waiting: Chunk[] = [];
   #waitingBytes = 0;
-  /** The chunk to which lines are added. */
+  /** The chunk to which text is added. */
   #filling = newChunk(CHUNK_BYTES);
+  /** The newest lines, which are not encoded yet. */
+  #text = "";
+  #textLines = 0;
   /** A written chunk, for the next lines. */
   #spare: Chunk | null = null;
   /** Lines lost since the last successful write. */
@@ -93,16 +99,13 @@ export class LineFile {
 
   write(line: string): void {
     if (this.#isClosed) return;
-    if (this.#waitingBytes + this.#filling.used > this.#waitingMax) {
+    if (this.#waitingBytes + this.#filling.used + this.#text.length > this.#waitingMax) {
       this.#lose(1, "the disk is too slow");
       return;
     }
-    const room = (line.length + LINE_END.length) * CHARACTER_BYTES_MAX;
-    if (this.#filling.used + room > this.#filling.bytes.length) this.#beginChunk(room);
-    const chunk = this.#filling;
-    chunk.used += chunk.bytes.write(line, chunk.used, "utf8");
-    chunk.used += chunk.bytes.write(LINE_END, chunk.used, "latin1");
-    chunk.lines++;
+    this.#text += line + LINE_END;
+    this.#textLines++;
+    if (this.#text.length >= TEXT_LENGTH) this.#encode();
     this.#writing ??= this.#write();
   }
 
@@ -130,20 +133,27 @@ export class LineFile {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#hurry();
-    await this.#writing;
+    while (this.#writing !== null) {
+      this.#hurry();
+      await this.#writing;
+    }
     await this.#files.close(this.#fd);
   }
 
+  /**
+   * Writes full chunks, or the lines that are there after a moment. Lines that come meanwhile wait
+   * for others in turn: otherwise a busy server would write a few lines at a time.
+   */
   async #write(): Promise<void> {
     await this.#gather();
-    for (;;) {
+    this.#encode();
+    if (this.#waiting.length === 0 && this.#filling.lines > 0) this.#beginChunk(CHUNK_BYTES);
+    while (this.#nextFd !== null || this.#waiting.length > 0) {
       if (this.#nextFd !== null) await this.#replaceFile(this.#nextFd);
-      else if (this.#waiting.length > 0 || this.#filling.lines > 0) await this.#writeChunk();
-      else break;
+      else await this.#writeChunk(this.#waiting.shift() as Chunk);
     }
     // Nothing may come between the last look and this line.
-    this.#writing = null;
+    this.#writing = this.#filling.lines + this.#textLines > 0 ? this.#write() : null;
   }
 
   /** Resolves when enough lines wait, or have waited long enough. */
@@ -156,6 +166,17 @@ export class LineFile {
       };
     });
     this.#hurry = () => {};
+  }
+
+  /** Moves the text to a chunk. */
+  #encode(): void {
+    const room = this.#text.length * CHARACTER_BYTES_MAX;
+    if (this.#filling.used + room > this.#filling.bytes.length) this.#beginChunk(room);
+    const chunk = this.#filling;
+    chunk.used += chunk.bytes.write(this.#text, chunk.used, "utf8");
+    chunk.lines += this.#textLines;
+    this.#text = "";
+    this.#textLines = 0;
   }
 
   /** Begins a chunk that has room for so many bytes. */
@@ -175,9 +196,7 @@ export class LineFile {
     await this.#files.close(old).catch(() => {});
   }
 
-  async #writeChunk(): Promise<void> {
-    if (this.#waiting.length === 0) this.#beginChunk(CHUNK_BYTES);
-    const chunk = this.#waiting.shift() as Chunk;
+  async #writeChunk(chunk: Chunk): Promise<void> {
     try {
       // The end of the last write may be missing.
       if (this.#lost > 0) await this.#files.append(this.#fd, Buffer.from(LINE_END));

@@ -11,6 +11,8 @@ const SIGNATURE = new RegExp(
   "gi",
 );
 
+/** Most targets: no query, nothing encoded and nothing to encode. No signature can be in them. */
+const PLAIN_TARGET = /^[\x21\x23\x24\x26-\x3e\x40-\x5b\x5d-\x7e]*$/;
 /** Characters that a URL has only if its client has not encoded it. */
 const NOT_IN_URLS = /[^\x21\x23-\x5b\x5d-\x7e]/g;
 const BYTE_MAX = 0xff;
@@ -20,9 +22,8 @@ const BYTE_MAX = 0xff;
  * end a quoted text or a line.
  */
 export function loggedTarget(target: string): string {
-  // Most targets have no query and nothing encoded, so that no signature can be in them.
-  const isShort = !target.includes("?") && !target.includes("%");
-  return (isShort ? target : redactSignatures(target)).replace(NOT_IN_URLS, percentEncoded);
+  if (PLAIN_TARGET.test(target)) return target;
+  return redactSignatures(target).replace(NOT_IN_URLS, percentEncoded);
 }
 
 /** Heads are read with a character for each byte. */
