@@ -17,6 +17,11 @@ test("the signature of a SAS is removed from a URL in any case and encoding; the
   }
 });
 
+test("a logged target has no signature, whether its query is encoded or not", () => {
+  assert.equal(loggedTarget("/a/c?sig=S"), "/a/c?sig=[redacted]");
+  assert.equal(loggedTarget("/a/c%3Fsig=S"), "/a/c%3Fsig=[redacted]");
+});
+
 test("a logged target has nothing in it that could end a quoted text or a line", () => {
   assert.equal(loggedTarget('/a/c"d\\e?x=1&sig=S'), "/a/c%22d%5Ce?x=1&sig=[redacted]");
   assert.equal(loggedTarget("/a\u00e9\u001b\u007f\u2028 b"), "/a%E9%1B%7F%E2%80%A8%20b");
