@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 import type { Reading, Readings } from "./reading.ts";
 import { type Row, rounded, type Verdict } from "./row.ts";
@@ -17,10 +18,12 @@ export interface Setting {
   readonly secondsPerLoad: number;
 }
 
-export function describeMachine(): string {
+/** `node` is the program that runs our server. */
+export function describeMachine(node: string): string {
+  const version = execFileSync(node, ["--version"], { encoding: "utf8" }).trim().slice(1);
   const cores = cpus();
   const gib = Math.round(totalmem() / 2 ** 30);
-  return `${cores.length} × ${cores[0]?.model.trim()}, ${gib} GiB, Node ${process.versions.node}`;
+  return `${cores.length} × ${cores[0]?.model.trim()}, ${gib} GiB, Node ${version}`;
 }
 
 export function asJson(setting: Setting, measured: readonly Measured[]): string {
@@ -33,9 +36,27 @@ export function asJson(setting: Setting, measured: readonly Measured[]): string 
   return JSON.stringify({ ...setting, rows }, null, 2);
 }
 
-/** Formats Markdown: the result for each bar, then all measurements of each server. */
+/** Formats Markdown: the result for each bar, their mean, then all measurements of each server. */
 export function asTables(setting: Setting, measured: readonly Measured[]): string {
-  return [asSummary(setting, measured), "", asReadings(measured)].join("\n");
+  const mean = asMean(measured);
+  return [
+    asSummary(setting, measured),
+    ...(mean === null ? [] : ["", mean]),
+    "",
+    asReadings(measured),
+  ].join("\n");
+}
+
+/** Formats the geometric mean of all rows that compare throughput with Azurite's. */
+export function asMean(measured: readonly Measured[]): string | null {
+  const ratios = measured.flatMap(({ row, readings: { lazuli, azurite } }) =>
+    row.unit.endsWith("/s") && lazuli !== undefined && azurite !== undefined
+      ? [lazuli.value / azurite.value]
+      : [],
+  );
+  if (ratios.length === 0) return null;
+  const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+  return `Geometric mean of ${ratios.length} rows: ${rounded(mean)} × Azurite's throughput.`;
 }
 
 /** Formats the table of the benchmark page: a line for each bar. */

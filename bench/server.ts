@@ -34,14 +34,18 @@ export class Servers {
   readonly #azurite: Azurite | null;
   readonly #samba: Samba | null;
   readonly #scratch: string;
+  /** Runs our server. */
+  readonly #node: string;
   /** Node's own flags for our server. */
   readonly #nodeFlags: string[];
 
   constructor(
     scratch: string,
     { azurite, samba }: { readonly azurite: Azurite | null; readonly samba: Samba | null },
+    node: string,
     profileFolder: string | null,
   ) {
+    this.#node = node;
     this.#scratch = scratch;
     this.#azurite = azurite;
     this.#samba = samba;
@@ -101,7 +105,7 @@ export class Servers {
       const watched = name === "lazuli" ? [] : observing(folder);
       const script = join(ROOT, "bin/lazuli.cjs");
       const flags = [...place, ...others, ...more, ...watched];
-      return [process.execPath, [...this.#nodeFlags, script, ...flags]];
+      return [this.#node, [...this.#nodeFlags, script, ...flags]];
     }
     if (name === "samba") return sambaCommand(folder, smbPort);
     if (this.#azurite === null) throw new Error("Azurite is not installed.");
