@@ -7,6 +7,7 @@ import { COLD_ROWS } from "./cold-rows.ts";
 import { Load } from "./load.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { drawPicture, writePage } from "./page.ts";
+import { requireProc } from "./proc.ts";
 import type { Reading } from "./reading.ts";
 import { asJson, asSummary, asTables, describeMachine, type Measured } from "./result.ts";
 import { RoundRobin } from "./round-robin.ts";
@@ -21,7 +22,7 @@ export async function main(args: string[]): Promise<void> {
   const options = readOptions(args);
   if (options.help) return void process.stdout.write(HELP);
   if (options.chart) return drawPicture();
-  if (!existsSync("/proc/self/stat")) throw new Error("The bench reads /proc: it needs Linux.");
+  requireProc();
   const all = options.cold ? COLD_ROWS : ROWS;
   const rows = all
     .filter((row) => row.name.toLowerCase().includes(options.only))

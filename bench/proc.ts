@@ -1,7 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** USER_HZ: the unit of times in /proc on Linux, on every architecture Node runs on. */
 const TICKS_PER_SECOND = 100;
+
+/** Throws on systems without /proc, before anything is started or installed. */
+export function requireProc(folder = "/proc"): void {
+  if (existsSync(`${folder}/self/stat`)) return;
+  throw new Error(
+    `The bench reads processor time and memory from ${folder}, which this system does not have: ` +
+      "run it on Linux.",
+  );
+}
 
 /**
  * Returns the processor time of a process and all its descendants, ended or not, in microseconds.
