@@ -3,14 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
+import { THIS_HOST } from "../programs/host.ts";
 import { startOn } from "./stored-data.ts";
 
 const COMPILER = "gcc";
 const SOURCE = fileURLToPath(new URL("../../../test/command/fail-once.c", import.meta.url));
 
 /** Returns why calls of a process cannot be made to fail here; null if they can. */
-export function skipWithoutFailures(): string | null {
-  if (process.platform !== "linux") return "calls are made to fail with LD_PRELOAD, on Linux";
+export function skipWithoutFailures({ platform } = THIS_HOST): string | null {
+  if (platform !== "linux") return "calls are made to fail with LD_PRELOAD, on Linux";
   return skipWithoutDebianProgram(COMPILER, "gcc");
 }
 

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { THIS_HOST } from "../programs/host.ts";
 
 export type FileSystem = "ext4" | "tmpfs";
 
@@ -16,8 +17,8 @@ export class SmallDisk {
   }
 
   /** Mounts one; returns the reason if that is impossible here. */
-  static mount(fileSystem: FileSystem, mib: number): SmallDisk | string {
-    if (process.platform !== "linux" || process.getuid?.() !== 0) {
+  static mount(fileSystem: FileSystem, mib: number, host = THIS_HOST): SmallDisk | string {
+    if (host.platform !== "linux" || !host.isRoot) {
       return "a small disk can be mounted by root on Linux only";
     }
     const scratch = mkdtempSync(join(tmpdir(), "lazuli-disk-"));

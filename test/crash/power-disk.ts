@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { skipWithoutDebianPackage, skipWithoutDebianProgram } from "../programs/debian-program.ts";
+import { THIS_HOST } from "../programs/host.ts";
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL("../../../test/crash/power-disk.c", import.meta.url));
@@ -17,9 +18,9 @@ const IMAGE_BYTES = 8 * 1024 ** 3;
 const INODES = 4_096;
 
 /** Why no such disk is possible here; null if it is. */
-export function skipWithoutPowerDisk(): string | null {
-  const isPossible = process.platform === "linux" && process.getuid?.() === 0;
-  if (!isPossible) return "a disk whose power can be cut needs Linux, and root to mount it";
+export function skipWithoutPowerDisk({ platform, isRoot } = THIS_HOST): string | null {
+  if (platform !== "linux" || !isRoot)
+    return "a disk whose power can be cut needs Linux, and root to mount it";
   for (const device of ["/dev/fuse", "/dev/loop-control"]) {
     if (!existsSync(device)) return `a disk whose power can be cut needs ${device}`;
   }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { skipWithoutDebianPackage, skipWithoutDebianProgram } from "../programs/debian-program.ts";
+import { THIS_HOST } from "../programs/host.ts";
 import { type ArchiveFile, cpioArchive } from "./cpio-archive.ts";
 
 /** What depends on the newest kernel that is made for virtual machines. */
@@ -16,8 +17,8 @@ const MODULES = [
 ];
 
 /** Why no Linux can be started here; null if one can. */
-export function skipWithoutLinux(): string | null {
-  if (process.platform !== "linux" || process.arch !== "x64") return "needs Linux on x64";
+export function skipWithoutLinux({ platform, arch } = THIS_HOST): string | null {
+  if (platform !== "linux" || arch !== "x64") return "needs Linux on x64";
   return (
     skipWithoutDebianProgram("qemu-system-x86_64", "qemu-system-x86") ??
     skipWithoutDebianPackage("a static busybox", "busybox-static", "dpkg -s busybox-static") ??

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { THIS_HOST } from "./host.ts";
 
 const INSTALL_MS_MAX = 5 * 60_000;
 
@@ -15,10 +16,11 @@ export function skipWithoutDebianPackage(
   what: string,
   debianPackage: string,
   probe: string,
+  { platform, isRoot } = THIS_HOST,
 ): string | null {
   if (succeeds(probe)) return null;
   const why = `${what} is not installed`;
-  if (process.getuid?.() !== 0 || !succeeds("command -v apt-get")) {
+  if (platform !== "linux" || !isRoot || !succeeds("command -v apt-get")) {
     return `${why}: install it (Debian package ${debianPackage}), or run the tests as root with apt`;
   }
   if (!aptGet("install", debianPackage)) {
