@@ -3,6 +3,9 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { Hangups, isTerminalClosed } from "./hangups.ts";
 
+const terminalOpen = () => false;
+const noStop = () => assert.fail("the server stops");
+
 /** Lets fulfilled promises run their callbacks. */
 async function runCallbacks(): Promise<void> {
   for (let round = 0; round < 10; round++) await undefined;
@@ -10,7 +13,7 @@ async function runCallbacks(): Promise<void> {
 
 test("a signal runs the handlers in order, and one during the start waits for its end", async () => {
   const source = new EventEmitter();
-  const hangups = new Hangups(source);
+  const hangups = new Hangups(source, terminalOpen);
   const ran: string[] = [];
   source.emit("SIGHUP");
   await runCallbacks();
@@ -18,7 +21,7 @@ test("a signal runs the handlers in order, and one during the start waits for it
     await runCallbacks();
     ran.push(name);
   };
-  hangups.begin(handler("a"), handler("b"));
+  hangups.begin(noStop, handler("a"), handler("b"));
   for (let round = 0; round < 5; round++) await runCallbacks();
   assert.deepEqual(ran, ["a", "b"]);
   source.emit("SIGHUP");
@@ -28,10 +31,10 @@ test("a signal runs the handlers in order, and one during the start waits for it
 
 test("signals during a round ask for one more round, not for two at a time", async () => {
   const source = new EventEmitter();
-  const hangups = new Hangups(source);
+  const hangups = new Hangups(source, terminalOpen);
   let running = 0;
   let rounds = 0;
-  hangups.begin(async () => {
+  hangups.begin(noStop, async () => {
     rounds++;
     assert.equal(++running, 1);
     if (rounds === 1) for (let more = 0; more < 3; more++) source.emit("SIGHUP");
@@ -46,13 +49,38 @@ test("signals during a round ask for one more round, not for two at a time", asy
 test("the message reload of a parent process counts as a signal, others do not", async () => {
   const source = new EventEmitter();
   let rounds = 0;
-  new Hangups(source).begin(async () => {
+  new Hangups(source, terminalOpen).begin(noStop, async () => {
     rounds++;
   });
   for (const message of ["shutdown", { reload: true }, "reload"]) source.emit("message", message);
   await runCallbacks();
   assert.equal(rounds, 1);
 });
+
+for (const { platform, isInteractive } of [
+  { platform: "linux", isInteractive: true },
+  { platform: "darwin", isInteractive: true },
+  { platform: "win32", isInteractive: true },
+  { platform: "win32", isInteractive: false },
+] as const) {
+  const where = `${platform}, ${isInteractive ? "in a terminal" : "without one"}`;
+  test(`a SIGHUP of a closed terminal stops the server and reloads nothing: ${where}`, async () => {
+    const source = new EventEmitter();
+    const isClosed = () => isTerminalClosed({ platform, isInteractive, hasTerminal: () => false });
+    const hangups = new Hangups(source, isClosed);
+    const did: string[] = [];
+    source.emit("SIGHUP");
+    assert.equal(did.length, 0, "the start goes on");
+    const reload = async () => {
+      did.push("reload");
+    };
+    hangups.begin(() => did.push("stop"), reload);
+    assert.deepEqual(did, ["stop"], "the signal during the start");
+    source.emit("SIGHUP");
+    await runCallbacks();
+    assert.deepEqual(did, ["stop", "stop"]);
+  });
+}
 
 test("a closed terminal or console stops the server, an operator's signal does not", () => {
   const traits = (platform: NodeJS.Platform, isInteractive: boolean, has: boolean) =>

@@ -12,26 +12,39 @@ const RELOAD_MESSAGE = "reload";
 export type OnHangup = () => Promise<void>;
 
 /**
- * Runs what SIGHUP asks for: logs are reopened, settings read again. One round runs at a time, and signals
- * during a round ask for one more. A signal during the start waits for its end.
+ * Runs what SIGHUP asks for: logs are reopened, settings read again. One round runs at a time, and
+ * signals during a round ask for one more. If the terminal was closed, SIGHUP stops the server
+ * instead. A signal during the start waits for its end.
  */
 export class Hangups {
   #handlers: readonly OnHangup[] | null = null;
+  readonly #isTerminalClosed: () => boolean;
+  #stop: () => void = () => {};
   #isAsked = false;
   #isRunning = false;
 
   /** Listens at once, because an unheard SIGHUP ends the process. */
-  constructor(source: HangupSource) {
-    source.on("SIGHUP", () => this.#ask());
+  constructor(source: HangupSource, isTerminalClosed: () => boolean) {
+    this.#isTerminalClosed = isTerminalClosed;
+    source.on("SIGHUP", () => this.#hangUp());
     source.on("message", (message) => {
       if (message === RELOAD_MESSAGE) this.#ask();
     });
   }
 
-  /** The server runs now. The handlers run in this order, each after the one before. */
-  begin(...handlers: readonly OnHangup[]): void {
+  /**
+   * The server runs now. The handlers run in this order, each after the one before. `stop` stops it
+   * when its terminal was closed.
+   */
+  begin(stop: () => void, ...handlers: readonly OnHangup[]): void {
     this.#handlers = handlers;
-    void this.#run();
+    this.#stop = stop;
+    if (this.#isAsked) this.#hangUp();
+  }
+
+  #hangUp(): void {
+    if (this.#handlers !== null && this.#isTerminalClosed()) this.#stop();
+    else this.#ask();
   }
 
   #ask(): void {

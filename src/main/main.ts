@@ -7,6 +7,7 @@ import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
+import { exitProcess } from "./exit-process.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
 import { health } from "./health-command.ts";
 import { commandPage, helpPage } from "./help-page.ts";
@@ -67,9 +68,12 @@ type StartAsked = Extract<Asked, { kind: "start" }>;
 
 async function start(asked: StartAsked, program: Program): Promise<void> {
   for (const note of asked.notes) around.err(note);
-  const untested = platformNote(process.platform);
+  const { platform } = process;
+  const untested = platformNote(platform);
   if (untested !== null) around.err(untested);
-  const hangups = new Hangups(process);
+  const isInteractive = process.stdin.isTTY;
+  const isClosed = () => isTerminalClosed({ platform, isInteractive, hasTerminal });
+  const hangups = new Hangups(process, isClosed);
   const settings = readSettings(asked.options);
   const { location } = settings;
   const admin = { token: newToken(), reload: () => serving.reload() };
@@ -91,23 +95,14 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
     await serving.stop();
     say(lines.closed);
   };
-  const { platform } = process;
-  const isInteractive = process.stdin.isTTY;
-  const isClosed = () => isTerminalClosed({ platform, isInteractive, hasTerminal });
-  stopOnSignal(process, stop, (code) => exit(code, isClosed()), isClosed);
+  const exit = (code: number) => exitProcess(process, code, isClosed());
   hangups.begin(
+    stopOnSignal(process, stop, exit),
     () => serving.reopenLogs(),
     () => serving.reload().then(() => {}),
   );
   await closing;
   say(lines.ready);
-}
-
-/** Without its terminal, Node cannot exit as usual: it aborts, because it cannot reset it. */
-function exit(code: number, isTerminalGone: boolean): void {
-  if (!isTerminalGone || process.platform === "win32") process.exit(code);
-  process.removeAllListeners("SIGHUP");
-  process.kill(process.pid, "SIGHUP");
 }
 
 /**

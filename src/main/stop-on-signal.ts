@@ -1,7 +1,7 @@
 /** The part of `process` that emits signals and messages of the parent process. */
 export interface SignalSource {
   on(
-    event: "SIGINT" | "SIGTERM" | "SIGHUP" | "message",
+    event: "SIGINT" | "SIGTERM" | "SIGBREAK" | "message",
     listener: (message?: unknown) => void,
   ): unknown;
 }
@@ -9,16 +9,18 @@ export interface SignalSource {
 /** Sent over IPC by programs that start Azurite, mostly on Windows, which lacks signals. */
 const SHUTDOWN_MESSAGE = "shutdown";
 
+/** SIGBREAK is Ctrl+Break on Windows; elsewhere Node never emits it. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGBREAK"] as const;
+
 /**
  * Stops the server on the first signal or shutdown message, and exits with 0. A second one exits at
- * once: everything acknowledged is durable. A SIGHUP counts only if the terminal was closed.
+ * once: everything acknowledged is durable. Returns a function that does what a signal does.
  */
 export function stopOnSignal(
   source: SignalSource,
   stop: () => Promise<void>,
   exit: (code: number) => void,
-  isTerminalClosed: () => boolean,
-): void {
+): () => void {
   let isStopping = false;
   const onSignal = () => {
     if (isStopping) return exit(1);
@@ -28,12 +30,9 @@ export function stopOnSignal(
       () => exit(1),
     );
   };
-  source.on("SIGINT", onSignal);
-  source.on("SIGTERM", onSignal);
-  source.on("SIGHUP", () => {
-    if (isTerminalClosed()) onSignal();
-  });
+  for (const signal of SIGNALS) source.on(signal, onSignal);
   source.on("message", (message) => {
     if (message === SHUTDOWN_MESSAGE) onSignal();
   });
+  return onSignal;
 }
