@@ -4,6 +4,7 @@ import { MIB } from "../base/limits.ts";
 import { findEndOfUse } from "../content/content-uses.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
+import { directIoNote } from "../engine/embedded/direct-io.ts";
 import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
 import { EngineFigures } from "../engine/embedded/engine-figures.ts";
@@ -138,7 +139,8 @@ async function openFolder(
     const guarded = new GuardedWrites(extents, space);
     const contents = new StoredContents(store, extents, machine, guarded);
     const breaks = new CacheBreaks();
-    const warnings = folder.openToOthers;
+    const note = directIoNote(folder.extentsFolder, extents.directFlag);
+    const warnings = note === null ? folder.openToOthers : [...folder.openToOthers, note];
     const engine = { figures, store, extents, space, machine };
     return { store, contents, breaks, warnings, space, engine, close: () => undo.run() };
   } catch (error) {

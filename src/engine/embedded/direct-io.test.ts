@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { directIoFlag } from "./direct-io.ts";
+import { directIoFlag, directIoNote } from "./direct-io.ts";
 
 const SHARED_MEMORY = "/dev/shm";
 const { O_RDWR, O_CREAT, O_DIRECT } = constants;
@@ -31,6 +31,23 @@ test("files can be written and read with the flag, which may be 0", async (t) =>
 test("a folder that takes no files has no flag", linuxOnly, async () => {
   assert.equal(await directIoFlag("/proc"), 0);
   assert.equal(await directIoFlag("/nowhere"), 0);
+});
+
+/** No file can be made with it, as with direct I/O on some file systems. */
+const REFUSED_FLAG = constants.O_DIRECTORY;
+
+test("a refused flag is not used, and the operator reads why", linuxOnly, async (t) => {
+  const folder = await newFolder(t, tmpdir());
+  const used = await directIoFlag(folder, REFUSED_FLAG);
+  assert.equal(used, 0);
+  assert.deepEqual(await readdir(folder), [], "the trial leaves nothing behind");
+  assert.match(directIoNote(folder, used, REFUSED_FLAG) ?? "", /has no direct I\/O: .*--location/);
+  assert.equal(directIoNote(folder, REFUSED_FLAG, REFUSED_FLAG), null);
+});
+
+test("a system without the flag makes no trial, and its folders get no note", async () => {
+  assert.equal(await directIoFlag("/nowhere", 0), 0);
+  assert.equal(directIoNote("/nowhere", 0, 0), null);
 });
 
 async function newFolder(t: TestContext, place: string): Promise<string> {

@@ -3,18 +3,25 @@ import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 
-/** Syncs with each write, in one call. Other systems lack the flag, or it promises less there. */
-export const SYNC_FLAG = process.platform === "linux" ? constants.O_DSYNC : 0;
+/** Syncs with each write, in one call. 0 where a sync must follow each write. */
+export const SYNC_FLAG = syncFlagOn(process.platform);
+
+/** Other systems than Linux lack the flag, or it promises less there. */
+export function syncFlagOn(platform: NodeJS.Platform): number {
+  return platform === "linux" ? constants.O_DSYNC : 0;
+}
 
 const TRIAL_FILE = ".direct-io";
+
+/** The system's flag for direct I/O. 0 on macOS and Windows, which have none. */
+const DIRECT_FLAG = constants.O_DIRECT ?? 0;
 
 /**
  * The open flag for direct I/O in this folder, which is cheaper for bytes that are written once and
  * synced at once; 0 if it does not work here. Direct I/O needs whole pages, at page-aligned
  * positions, in aligned memory.
  */
-export async function directIoFlag(folder: string): Promise<number> {
-  const flag = constants.O_DIRECT ?? 0;
+export async function directIoFlag(folder: string, flag = DIRECT_FLAG): Promise<number> {
   if (flag === 0) return 0;
   const path = join(folder, TRIAL_FILE);
   const page = alignedBytes(PAGE_BYTES);
@@ -35,4 +42,17 @@ export async function directIoFlag(folder: string): Promise<number> {
     freeAlignedBytes(page);
     await unlink(path).catch(() => {});
   }
+}
+
+/**
+ * A sentence for the operator of a system that has direct I/O, if the file system refused it; else
+ * null. `used` is the flag that `directIoFlag` found to work.
+ */
+export function directIoNote(folder: string, used: number, flag = DIRECT_FLAG): string | null {
+  if (used === flag) return null;
+  return (
+    `The file system of ${folder} has no direct I/O: large bodies go through the page cache, which ` +
+    "takes memory and processor time. They are as safe. Choose a folder on ext4 or XFS with " +
+    "--location if speed matters."
+  );
 }

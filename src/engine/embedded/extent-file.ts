@@ -3,7 +3,6 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
-import { SYNC_FLAG } from "./direct-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
 import type { EngineFigures } from "./engine-figures.ts";
 import { ReadMarks } from "./read-marks.ts";
@@ -22,6 +21,8 @@ export interface ExtentFileSetup {
   readonly sealed: boolean;
   /** The open flag for direct I/O; 0 if it does not work here (see `direct-io.ts`). */
   readonly directFlag: number;
+  /** The open flag for writes that are durable when they return; 0 if a sync must follow them. */
+  readonly syncFlag: number;
   /** The pace of the disk, shared by all of its files. */
   readonly pace: DiskPace;
   /** Counts bytes and syncs, of all files. */
@@ -54,6 +55,7 @@ export class ExtentFile {
   #onQuiet: (() => void) | null = null;
   #isClosedForGood = false;
   readonly #directFlag: number;
+  readonly #syncFlag: number;
   readonly #pace: DiskPace;
   readonly #figures: EngineFigures;
   readonly #marks = new ReadMarks();
@@ -74,6 +76,7 @@ export class ExtentFile {
     this.#bytesMax = setup.bytesMax;
     this.#sealed = setup.sealed;
     this.#directFlag = setup.directFlag;
+    this.#syncFlag = setup.syncFlag;
     this.#pace = setup.pace;
     this.#figures = setup.figures;
     this.#failStop = setup.failStop;
@@ -216,7 +219,7 @@ export class ExtentFile {
   }
 
   async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
-    const { fd } = await this.#openToWrite(durably ? SYNC_FLAG : 0);
+    const { fd } = await this.#openToWrite(durably ? this.#syncFlag : 0);
     if (this.#failure !== null) throw this.#failure;
     const begunMs = performance.now();
     try {
@@ -227,7 +230,7 @@ export class ExtentFile {
       throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
     }
     for (const part of parts) this.#figures.extentBytesWritten += part.length;
-    if (durably && SYNC_FLAG === 0) await this.sync();
+    if (durably && this.#syncFlag === 0) await this.sync();
     else if (durably) this.#figures.noteExtentSync(begunMs);
   }
 
@@ -266,7 +269,7 @@ export class ExtentFile {
     const handle = open(this.path, constants.O_RDWR | flags).catch((error) => {
       // The file may be on another file system than its folder, one without direct I/O.
       if (codeOf(error) !== "EINVAL") throw error;
-      return open(this.path, constants.O_RDWR | (flags & SYNC_FLAG));
+      return open(this.path, constants.O_RDWR | (flags & this.#syncFlag));
     });
     this.#handles.set(flags, handle);
     handle.catch(() => {

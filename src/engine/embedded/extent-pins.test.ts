@@ -22,6 +22,7 @@ import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
+import { SYNC_FLAG } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import { EngineFigures } from "./engine-figures.ts";
 import { ExtentFile } from "./extent-file.ts";
@@ -194,6 +195,7 @@ function newFile(path: string, failures: StoreError[]): ExtentFile {
     bytesMax: MIB,
     sealed: false,
     directFlag: 0,
+    syncFlag: SYNC_FLAG,
     pace: new DiskPace(),
     figures: new EngineFigures(),
     failStop: (error) => failures.push(error),

@@ -15,7 +15,7 @@ import {
   type Written,
 } from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
-import { directIoFlag } from "./direct-io.ts";
+import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { EngineFigures, type FiguresOption } from "./engine-figures.ts";
@@ -50,6 +50,8 @@ export interface EmbeddedExtentsSetup extends FiguresOption {
   readonly extentBytesMax?: number;
   readonly pace?: DiskPace;
   readonly space?: DiskSpace;
+  /** The open flag for writes that are durable when they return (see `direct-io.ts`). */
+  readonly syncFlag?: number;
 }
 
 /**
@@ -65,7 +67,9 @@ export class EmbeddedExtents implements Extents {
   readonly #folder: string;
   readonly #uploads: UploadMemory;
   readonly #readSlabs: ReadSlabs;
-  readonly #directFlag: number;
+  /** The open flag for direct I/O; 0 if it does not work here. */
+  readonly directFlag: number;
+  readonly #syncFlag: number;
   readonly #pace: DiskPace;
   readonly #figures: EngineFigures;
   readonly #failStop: FailStop;
@@ -87,7 +91,8 @@ export class EmbeddedExtents implements Extents {
     this.#folder = setup.folder;
     this.#uploads = new UploadMemory(setup.machine);
     this.#readSlabs = new ReadSlabs(setup.machine);
-    this.#directFlag = directFlag;
+    this.directFlag = directFlag;
+    this.#syncFlag = setup.syncFlag ?? SYNC_FLAG;
     this.#pace = setup.pace ?? new DiskPace();
     this.#figures = setup.figures ?? new EngineFigures();
     this.#failStop = setup.failStop;
@@ -236,7 +241,8 @@ export class EmbeddedExtents implements Extents {
       end,
       bytesMax: this.#extentBytesMax,
       sealed,
-      directFlag: this.#directFlag,
+      directFlag: this.directFlag,
+      syncFlag: this.#syncFlag,
       pace: this.#pace,
       figures: this.#figures,
       failStop: this.#failStop,

@@ -16,8 +16,12 @@ const OURS = /^(?:\.?(?:lazuli|control)\.json|store|extents|\.?lock(?:-[0-9a-f]{
  * Returns a sentence for each folder that stays open, with the reason and what to do. Windows has
  * no modes.
  */
-export async function makePrivate(folder: string, parts: readonly string[]): Promise<string[]> {
-  if (process.platform === "win32") return [];
+export async function makePrivate(
+  folder: string,
+  parts: readonly string[],
+  platform: NodeJS.Platform = process.platform,
+): Promise<string[]> {
+  if (platform === "win32") return [];
   const open: string[] = [];
   for (const part of parts) {
     try {

@@ -39,11 +39,11 @@ export interface WalFiles {
 }
 
 /** Reads the files and changes nothing, so that damage can still be examined. */
-export async function findWalFiles(folder: string): Promise<WalFiles> {
+export async function findWalFiles(folder: string, syncFlag = SYNC_FLAG): Promise<WalFiles> {
   const [first, second] = WAL_FILE_NAMES.map((name) => join(folder, name)) as [string, string];
   return {
     found: await Promise.all([findOne(first), findOne(second)]),
-    open: () => openWalFiles(folder, first, second),
+    open: () => openWalFiles(folder, [first, second], syncFlag),
   };
 }
 
@@ -59,21 +59,15 @@ async function findOne(path: string): Promise<FoundWalFile> {
 
 async function openWalFiles(
   folder: string,
-  first: string,
-  second: string,
+  [first, second]: readonly [string, string],
+  syncFlag: number,
 ): Promise<readonly [WalFile, WalFile]> {
-  const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG | (await directIoFlag(folder));
-  const files = [await openOne(first, flags), await openOne(second, flags)] as const;
+  const direct = await directIoFlag(folder);
+  const openOne = (path: string) => DiskWalFile.open(path, direct, syncFlag);
+  const files = [await openOne(first), await openOne(second)] as const;
   // Every write syncs its file, but nothing else syncs the folder that names the files.
   await syncFolder(folder);
   return files;
-}
-
-async function openOne(path: string, flags: number): Promise<WalFile> {
-  const handle = await open(path, flags, 0o600);
-  const file = new DiskWalFile(handle, (await handle.stat()).size);
-  if (file.capacity < FIRST_BYTES) await file.growTo(FIRST_BYTES);
-  return file;
 }
 
 /** All stores write from it, and none writes to it. Made at the first use. */
@@ -81,11 +75,22 @@ let zeros: Bytes | null = null;
 
 class DiskWalFile implements WalFile {
   readonly #handle: FileHandle;
+  /** Whether a sync must follow each write. */
+  readonly #syncs: boolean;
   #capacity: number;
 
-  constructor(handle: FileHandle, capacity: number) {
+  private constructor(handle: FileHandle, capacity: number, syncs: boolean) {
     this.#handle = handle;
     this.#capacity = capacity;
+    this.#syncs = syncs;
+  }
+
+  static async open(path: string, directFlag: number, syncFlag: number): Promise<WalFile> {
+    const flags = constants.O_RDWR | constants.O_CREAT | syncFlag | directFlag;
+    const handle = await open(path, flags, 0o600);
+    const file = new DiskWalFile(handle, (await handle.stat()).size, syncFlag === 0);
+    if (file.capacity < FIRST_BYTES) await file.growTo(FIRST_BYTES);
+    return file;
   }
 
   get capacity(): number {
@@ -94,7 +99,7 @@ class DiskWalFile implements WalFile {
 
   async write(bytes: Bytes, position: number): Promise<void> {
     await this.#writeAll(bytes, position);
-    if (SYNC_FLAG === 0) await this.#handle.datasync();
+    if (this.#syncs) await this.#handle.datasync();
   }
 
   /** Uses the callback API: the handle's promise costs this thread several times as much. */
