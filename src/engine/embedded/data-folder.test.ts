@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import fs, { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -110,6 +111,25 @@ function registerTests(): void {
       openDataFolder(readOnly),
       /cannot be written to \(E[A-Z]+\): choose another/,
     );
+  });
+
+  test("the root of a drive can be a data folder, which Windows refuses to make", async (t) => {
+    const drive = await newPlace(t);
+    const missing = join(drive, "missing");
+    const eperm = Object.assign(new Error("operation not permitted"), { code: "EPERM" });
+    const { mkdir } = fs;
+    t.mock.method(fs, "mkdir", (path: string, options?: object) =>
+      path === drive || path === missing ? Promise.reject(eperm) : mkdir(path, options),
+    );
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    const data = await openDataFolder(drive);
+    assert.equal(data.storeFolder, join(drive, "store"));
+    await data.release();
+    await assert.rejects(openDataFolder(missing), /cannot be written to \(EPERM\)/);
   });
 
   test("a folder is opened at most once at a time in one process", async (t) => {

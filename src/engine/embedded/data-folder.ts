@@ -72,12 +72,20 @@ async function makeFolder(folder: string): Promise<void> {
     await make();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    // Windows answers EPERM for the root of a drive.
+    if ((code === "EEXIST" || code === "EPERM") && (await isFolder(folder))) return;
     const parent = dirname(folder);
     if (code !== "ENOENT" || parent === folder) throw error;
     await makeFolder(parent);
     await make();
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** The format of a data folder; null if Lazuli never wrote to it. */

@@ -19,19 +19,43 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** Opens a file, as `openSync` does. A test puts another system in its place. */
+export type OpenFile = (path: string, flags: number, mode: number) => number;
+
 /** Locks a folder, or returns null if another process has the lock. */
-export function lockFolder(folder: string): Promise<FolderLock | null> {
-  return process.platform === "linux" ? lockBySockets(folder) : lockByOpening(folder);
+export async function lockFolder(
+  folder: string,
+  platform: NodeJS.Platform = process.platform,
+  openFile: OpenFile = openSync,
+): Promise<FolderLock | null> {
+  if (platform === "linux") return lockBySockets(folder);
+  return lockByOpening(join(folder, "lock"), exclusiveFlag(platform), openFile);
 }
 
-/** UV_FS_O_EXLOCK of libuv on Windows; O_EXLOCK of macOS. */
-const EXCLUSIVE = process.platform === "win32" ? 0x1000_0000 : 0x20;
+/** Opens a file for one process only. Node has no names for these flags. */
+function exclusiveFlag(platform: NodeJS.Platform): number {
+  switch (platform) {
+    case "win32":
+      return 0x1000_0000; // UV_FS_O_EXLOCK of libuv
+    case "darwin":
+    case "freebsd":
+    case "netbsd":
+    case "openbsd":
+      return 0x20; // O_EXLOCK
+    default:
+      // Elsewhere the bits mean something else, and two servers would share the folder.
+      throw new Error(
+        `a folder cannot be locked on ${platform}: use Linux, macOS or Windows, or keep the data ` +
+          "in memory with --inMemoryPersistence",
+      );
+  }
+}
 
-async function lockByOpening(folder: string): Promise<FolderLock | null> {
+function lockByOpening(path: string, exclusive: number, openFile: OpenFile): FolderLock | null {
+  // Without O_NONBLOCK, which Windows lacks, macOS would wait for the other process.
   const { O_RDWR, O_CREAT, O_NONBLOCK = 0 } = constants;
   try {
-    const flags = O_RDWR | O_CREAT | O_NONBLOCK | EXCLUSIVE;
-    const file = openSync(join(folder, "lock"), flags, 0o600);
+    const file = openFile(path, O_RDWR | O_CREAT | O_NONBLOCK | exclusive, 0o600);
     return { release: async () => closeSync(file) };
   } catch (error) {
     if (isOneOf(error, "EAGAIN", "EBUSY")) return null;

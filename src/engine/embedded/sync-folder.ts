@@ -1,8 +1,11 @@
 import { open } from "node:fs/promises";
 
 /** Makes creations, renames and removals in a folder durable. Windows needs no such call. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform !== "win32") await sync(folder, "r");
+export async function syncFolder(
+  folder: string,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  if (platform !== "win32") await sync(folder, "r");
 }
 
 export function syncFile(path: string): Promise<void> {
