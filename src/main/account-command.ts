@@ -4,8 +4,10 @@ import { type AccountSettings, accountsOf } from "../front/rest/auth/account.ts"
 import type { AccountAsked, AccountPlace, KeyName } from "./account-flags.ts";
 import { DEVELOPMENT_ACCOUNT, weakKeys } from "./accounts.ts";
 import { type AccountConfig, readConfig } from "./config-file.ts";
+import { accountUrls, connectionString, type UrlsByService } from "./connection-string.ts";
 import { readControl } from "./control-file.ts";
 import { appendItem, insertMember, removeItem, replaceValue } from "./edit-json.ts";
+import { health } from "./health-command.ts";
 import { type JsonList, type JsonObject, parseJson } from "./json-text.ts";
 import { askToReload } from "./reload-command.ts";
 import { readIfThere, replaceFile } from "./replace-file.ts";
@@ -30,7 +32,7 @@ export async function runAccountCommand(
   const file = await ConfigFile.read(asked.configFile);
   switch (asked.command) {
     case "account list":
-      for (const line of list(file, asked.name, asked.showKeys)) around.out(line);
+      for (const line of await list(file, asked)) around.out(line);
       return;
     case "account add": {
       const account = { name: asked.name, keys: await keysOf(asked.keys, around) };
@@ -122,12 +124,37 @@ class ConfigFile {
   }
 }
 
-function list(file: ConfigFile, name: string | null, isFull: boolean): string[] {
+type ListAsked = Extract<AccountAsked, { command: "account list" }>;
+
+async function list(file: ConfigFile, asked: ListAsked): Promise<string[]> {
   if (file.before === null) throw new StartError(`${file.path} does not exist. Check the path.`);
-  if (name !== null) return [lineOf(file.find(name).account, isFull)];
-  if (file.accounts !== null) return file.accounts.map((account) => lineOf(account, isFull));
+  const { name, showKeys: isFull } = asked;
+  const listed = name === null ? file.accounts : [file.find(name).account];
+  if (asked.connectionString) {
+    const urls = await urlsOfServer(file, asked);
+    return (listed ?? [DEVELOPMENT_ACCOUNT]).map(({ name: own, keys: [key = ""] }) =>
+      connectionString(own, key, accountUrls(own, urls)),
+    );
+  }
+  if (listed !== null) return listed.map((account) => lineOf(account, isFull));
   return [`${file.path} lists no accounts: a server with it has ${DEVELOPMENT_ACCOUNT.name} only.`];
 }
+
+/** The URLs of the server that uses the file: only a running server has a port for certain. */
+async function urlsOfServer(file: ConfigFile, { location }: AccountPlace): Promise<UrlsByService> {
+  const folder = resolve(location);
+  const control = await readControl(folder);
+  const urls = control?.config === resolve(file.path) ? control.urls : {};
+  const origins = Object.values(urls);
+  const isServed = origins.length > 0 && (await health(origins, SILENT)) === 0;
+  if (isServed) return urls;
+  throw new StartError(
+    `No server on ${folder} with a REST service uses ${file.path}, and only a running server knows ` +
+      "its ports. Start it, or give its data folder with --location.",
+  );
+}
+
+const SILENT = { out: () => {}, err: () => {} };
 
 /** An account in a line: `shop key1=SHA256:1f0e… key2=SHA256:9a3b…`. */
 function lineOf({ name, keys, domains = [] }: AccountSettings, isFull: boolean): string {

@@ -14,7 +14,12 @@ export type AccountAsked = AccountPlace & {
   /** Print keys in full. */
   readonly showKeys: boolean;
 } & (
-    | { readonly command: "account list"; readonly name: string | null }
+    | {
+        readonly command: "account list";
+        readonly name: string | null;
+        /** Print connection strings instead. */
+        readonly connectionString: boolean;
+      }
     | {
         readonly command: "account add";
         readonly name: string;
@@ -56,7 +61,9 @@ export function readAccountCommand(
     );
   }
   const common = { ...place, configFile, showKeys: given.has("showKeys") };
-  if (command === "account list") return { ...common, command, name };
+  if (command === "account list") {
+    return { ...common, command, name, connectionString: readConnectionString(given) };
+  }
   // The words were checked: only the list goes without a name.
   const one = { ...common, name: name ?? "" };
   switch (command) {
@@ -67,6 +74,14 @@ export function readAccountCommand(
     case "account rotate-key":
       return { ...one, command, keyName: readKeyName(given) };
   }
+}
+
+function readConnectionString(given: GivenFlags): boolean {
+  const isAsked = given.has("connectionString");
+  if (!isAsked || !given.has("showKeys")) return isAsked;
+  throw new UsageError(
+    "--connectionString and --showKeys both print keys, in different forms: leave one of them out.",
+  );
 }
 
 function readKeyName(given: GivenFlags): KeyName {

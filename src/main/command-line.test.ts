@@ -146,6 +146,7 @@ test("an account command takes a name, the configuration file and its own flags"
     ...common,
     command: "account list",
     name: null,
+    connectionString: false,
   });
   assert.deepEqual(read("account add shop --config c --accountKeys - --showKeys -l d"), {
     ...common,
@@ -208,6 +209,8 @@ test("mistakes are refused in one line that says what to do", () => {
     ["account rotate-key a --config c", /--keyName key1 or --keyName key2/],
     ["account rotate-key a --config c --keyName key3", /--keyName key1 or --keyName key2/],
     ["account remove a --config c --showKeys", /--showKeys has no meaning for `lazuli account rem/],
+    ["account add a --config c --connectionString", /--connectionString has no meaning for `lazu/],
+    ["account list --config c --connectionString --showKeys", /both print keys.*leave one of them/],
     ["reload --config c", /--config has no meaning for `lazuli reload`/],
     ["--services blob,blob", /names "blob" twice/],
     ["--services ,", /has an empty place.*--services blob,queue/],

@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { UrlsByService } from "./connection-string.ts";
 
 /** How commands of the same user reach the server that runs on a data folder. */
 export interface Control {
   readonly pid: number;
   /** Null if the server speaks no HTTP: `--services smb`. */
   readonly origin: string | null;
+  /** The URLs of the REST services, for clients on this machine. */
+  readonly urls: UrlsByService;
   /** Valid until this server stops. */
   readonly token: string;
   /** The absolute path of its configuration file; null if it has none. */

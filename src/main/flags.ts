@@ -226,6 +226,12 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         help: "Print keys in full, and not only their fingerprints.",
         commands: ["account list", "account add", "account rotate-key"],
       },
+      {
+        name: "connectionString",
+        value: null,
+        help: "Print connection strings, keys included, and nothing else.",
+        commands: ["account list"],
+      },
     ],
   },
   {

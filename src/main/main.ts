@@ -6,6 +6,7 @@ import { runAccountCommand } from "./account-command.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
+import { reachableUrls } from "./connection-string.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
 import { exitProcess } from "./exit-process.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
@@ -110,7 +111,7 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
  * well. Resolves to the function that takes it back.
  */
 async function openControl(
-  { location, configFile }: Settings,
+  { location, configFile, listen }: Settings,
   origins: Serving["origins"],
   token: string,
 ): Promise<() => Promise<void>> {
@@ -118,7 +119,8 @@ async function openControl(
   const origin = [...origins].find(([service]) => service !== "smb")?.[1] ?? null;
   const config = configFile === null ? null : resolve(configFile);
   try {
-    await writeControl(location, { pid: process.pid, origin, token, config });
+    const { smb, ...urls } = reachableUrls(origins, listen);
+    await writeControl(location, { pid: process.pid, origin, urls, token, config });
   } catch (error) {
     const reason = (error as Error).message;
     around.err(

@@ -14,6 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { QueueServiceClient } from "@azure/storage-queue";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { refused } from "../sdk/refused.ts";
 import { newKey, ReloadedServer } from "./reloading.ts";
@@ -199,4 +201,43 @@ test("if the server refuses, the file is as before", async (t) => {
   assert.deepEqual([code, out], [1, ""]);
   assert.match(err, /^The configuration is not reloaded.*cert\.pem.* is as before\.\n$/);
   assert.equal(readFileSync(server.config, "utf8"), before);
+});
+
+test("account list --connectionString prints what a client connects with, and only on request", async (t) => {
+  const accounts = [
+    { name: "shop", keys: [newKey(), newKey()] },
+    { name: "web", keys: [newKey()] },
+  ];
+  const server = new ReloadedServer(t, { accounts }, { services: "blob,queue,smb" });
+  await server.origin();
+  const place = `--config ${server.config} --location ${server.location}`;
+  const { code, out, err } = account(`list web ${place} --connectionString`);
+  assert.deepEqual([code, err], [0, ""]);
+  const queues = QueueServiceClient.fromConnectionString(out.trim());
+  await queues.createQueue("work");
+  await BlobServiceClient.fromConnectionString(out.trim()).createContainer("box");
+  const all = account(`list ${place} --connectionString`).out;
+  assert.deepEqual(
+    [...all.matchAll(/AccountName=(\w+);AccountKey=([^;]+);/g)].map(([, name, key]) => [name, key]),
+    accounts.map(({ name, keys }) => [name, keys[0]]),
+  );
+  assert.doesNotMatch(account(`list ${place}`).out, /AccountKey/);
+});
+
+test("without a running server there is no connection string, but a line that says so", async (t) => {
+  const server = new ReloadedServer(t, { accounts: [{ name: "shop", keys: [newKey()] }] });
+  await server.origin();
+  const ask = (config: string) =>
+    account(`list --config ${config} --location ${server.location} --connectionString`);
+  const other = newFile();
+  account(`add shop --config ${other}`);
+  const refusal = /^No server on \S+ with a REST service uses \S+\.json, .*Start it, or .*\n$/;
+  const isRefused = ({ code, out, err: line }: Done) => {
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(line, refusal);
+  };
+  isRefused(ask(other));
+  // A killed server leaves its control file behind.
+  await server.process.kill();
+  isRefused(ask(server.config));
 });
