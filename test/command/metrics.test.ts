@@ -241,6 +241,21 @@ test("sharing violations and lock conflicts count, through SMB and through REST"
   });
 });
 
+test("the steps of an SMB log-on count under the names of their statuses", async (t) => {
+  const lazuli = await Measured.start(t, "--inMemoryPersistence");
+  await (await lazuli.shares()).getShareClient("share").create();
+  const step = "STATUS_MORE_PROCESSING_REQUIRED";
+  const rises = await lazuli.rises(
+    {
+      steps: requests("smb", "SessionSetup", step),
+      logons: requests("smb", "SessionSetup", "STATUS_SUCCESS"),
+      all: ["lazuli_requests_total", { service: "smb", operation: "SessionSetup" }],
+    },
+    () => lazuli.smb(t, "share"),
+  );
+  assert.deepEqual(rises, { steps: 1, logons: 1, all: 2 });
+});
+
 test("gauges follow leases, handles, locks and messages up and down", async (t) => {
   const lazuli = await Measured.start(t, "--location", join(scratch, "gauges"));
   const container = await lazuli.container();

@@ -50,18 +50,26 @@ function smb(changes: Partial<SmbOutcome>): SmbOutcome {
   };
 }
 
+const NAMES: Readonly<Record<number, string>> = {
+  0: "STATUS_SUCCESS",
+  3221225494: "STATUS_MORE_PROCESSING_REQUIRED",
+  3221225539: "STATUS_SHARING_VIOLATION",
+};
+const statusName = (status: number) => NAMES[status] ?? "unknown";
+
 function linesOf(metrics: RequestMetrics): string[] {
   const text = atOnce(render(metrics.metrics, PROMETHEUS_TEXT));
   return text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
 test("each outcome counts once, under its service, operation, status and error", () => {
-  const metrics = new RequestMetrics(["blob", "smb"]);
+  const metrics = new RequestMetrics(["blob", "smb"], statusName);
   metrics.take(rest({ responseBytes: 10 }));
   metrics.take(rest({ responseBytes: 5, requestBytes: 1, tookMs: 40 }));
   metrics.take(rest({ status: 412, code: "ConditionNotMet" }));
   metrics.take(smb({}));
   metrics.take(smb({ status: 0xc0000043, code: "STATUS_SHARING_VIOLATION" }));
+  metrics.take(smb({ operation: "SessionSetup", status: 0xc0000016 }));
   const lines = linesOf(metrics);
   const has = (line: string) => assert.ok(lines.includes(line), `${line} in\n${lines.join("\n")}`);
   has('lazuli_requests_total{service="blob",operation="GetBlob",code="200",error=""} 2');
@@ -71,6 +79,9 @@ test("each outcome counts once, under its service, operation, status and error",
   has('lazuli_requests_total{service="smb",operation="Create",code="STATUS_SUCCESS",error=""} 1');
   has(
     'lazuli_requests_total{service="smb",operation="Create",code="STATUS_SHARING_VIOLATION",error="STATUS_SHARING_VIOLATION"} 1',
+  );
+  has(
+    'lazuli_requests_total{service="smb",operation="SessionSetup",code="STATUS_MORE_PROCESSING_REQUIRED",error=""} 1',
   );
   has('lazuli_request_bytes_total{service="blob",operation="GetBlob"} 1');
   has('lazuli_response_bytes_total{service="blob",operation="GetBlob"} 15');
@@ -85,13 +96,13 @@ test("each outcome counts once, under its service, operation, status and error",
 });
 
 test("no label tells whose request it was, or what it was about", () => {
-  const metrics = new RequestMetrics(["blob"]);
+  const metrics = new RequestMetrics(["blob"], statusName);
   metrics.take(rest({}));
   assert.doesNotMatch(linesOf(metrics).join("\n"), /account|container|192\.0\.2\.1|client/);
 });
 
 test("a request inside a batch counts, but has no time of its own", () => {
-  const metrics = new RequestMetrics(["blob"]);
+  const metrics = new RequestMetrics(["blob"], statusName);
   metrics.take(rest({ operation: "DeleteBlob", batchId: "batch" }));
   const lines = linesOf(metrics);
   const labels = 'service="blob",operation="DeleteBlob"';
@@ -100,7 +111,7 @@ test("a request inside a batch counts, but has no time of its own", () => {
 });
 
 test("the number of series is bounded, and no request is lost", () => {
-  const metrics = new RequestMetrics(["blob"]);
+  const metrics = new RequestMetrics(["blob"], statusName);
   for (let code = 0; code < 1_000; code++) metrics.take(rest({ status: 400, code: `Code${code}` }));
   const counts = linesOf(metrics)
     .filter((line) => line.startsWith("lazuli_requests_total"))

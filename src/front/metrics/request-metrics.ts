@@ -8,6 +8,9 @@ const RESULTS_MAX = 64;
 /** The label of further ones. There are fewer, as long as no code is made of a client's words. */
 const OTHER = "other";
 
+/** The label of a status. HTTP statuses have numbers that everybody knows; NT statuses have names. */
+export type StatusName = (status: number) => string;
+
 /**
  * Counts requests by service, operation and result. Labels have few values: never the name of an
  * account, container or client. Counting a request allocates nothing once its result was seen.
@@ -16,8 +19,11 @@ export class RequestMetrics implements MetricSource {
   readonly metrics: readonly Metric[];
   readonly #services = new Map<Outcome["service"], ServiceFigures>();
 
-  constructor(services: readonly Outcome["service"][]) {
-    for (const service of services) this.#services.set(service, new ServiceFigures());
+  constructor(services: readonly Outcome["service"][], ntStatusName: StatusName) {
+    for (const service of services) {
+      const codeOf = service === "smb" ? ntStatusName : String;
+      this.#services.set(service, new ServiceFigures(codeOf));
+    }
     this.metrics = [
       this.#requestMetric(),
       this.#durationMetric(),
@@ -94,11 +100,16 @@ class ServiceFigures {
   readonly operations = new Map<string, OperationFigures>();
   /** By the index of the kind. */
   readonly conflicts = CONFLICT_KINDS.map(() => 0);
+  readonly #codeOf: StatusName;
+
+  constructor(codeOf: StatusName) {
+    this.#codeOf = codeOf;
+  }
 
   take(outcome: Outcome): void {
     let figures = this.operations.get(outcome.operation);
     if (figures === undefined) {
-      figures = new OperationFigures();
+      figures = new OperationFigures(this.#codeOf);
       this.operations.set(outcome.operation, figures);
     }
     figures.take(outcome);
@@ -121,6 +132,11 @@ class OperationFigures {
   readonly results: Result[] = [];
   requestBytes = 0;
   responseBytes = 0;
+  readonly #codeOf: StatusName;
+
+  constructor(codeOf: StatusName) {
+    this.#codeOf = codeOf;
+  }
 
   take(outcome: Outcome): void {
     this.#resultOf(outcome).count++;
@@ -142,15 +158,8 @@ class OperationFigures {
     if (isOther && this.results.length === RESULTS_MAX) return this.results.at(-1) as Result;
     const result = isOther
       ? { status: -1, code: OTHER, error: OTHER, count: 0 }
-      : { status, code: codeOf(outcome), error, count: 0 };
+      : { status, code: this.#codeOf(status), error, count: 0 };
     this.results.push(result);
     return result;
   }
-}
-
-/** HTTP statuses have numbers that everybody knows; NT statuses have names. */
-function codeOf({ service, status, code }: Outcome): string {
-  if (service !== "smb") return String(status);
-  if (status === 0) return "STATUS_SUCCESS";
-  return code ?? `0x${status.toString(16).padStart(8, "0")}`;
 }

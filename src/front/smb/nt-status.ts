@@ -61,6 +61,15 @@ export const STATUS = {
   SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP: 0xc05d0000,
 } as const;
 
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS).map(([name, status]) => [status, `STATUS_${name}`]),
+);
+
+/** Such as `STATUS_SHARING_VIOLATION`: every status that the server answers with has a name. */
+export function ntStatusName(status: number): string {
+  return NAMES.get(status) ?? `0x${status.toString(16).padStart(8, "0")}`;
+}
+
 export type NtStatus = (typeof STATUS)[keyof typeof STATUS];
 
 /** Thrown to answer a request with this status and nothing else. */

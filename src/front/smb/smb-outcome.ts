@@ -6,7 +6,7 @@ import type { CallFacts } from "./call-facts.ts";
 import { COMMAND } from "./codec/header.ts";
 import { HEADER_BYTES } from "./codec/wire.ts";
 import type { Connection } from "./connection.ts";
-import { STATUS } from "./nt-status.ts";
+import { ntStatusName, STATUS } from "./nt-status.ts";
 import { openAskedOf } from "./open-asked.ts";
 import type { Session } from "./session.ts";
 
@@ -29,9 +29,6 @@ const OPERATIONS: ReadonlyMap<number, string> = new Map(
     command,
     name.charAt(0).toUpperCase() + name.slice(1),
   ]),
-);
-const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(STATUS).map(([name, status]) => [status, `STATUS_${name}`]),
 );
 /** From here on, the two highest bits of a status say that it is an error. */
 const ERROR_MIN = 0xc0000000;
@@ -104,5 +101,5 @@ function requestIdOf({ id }: Connection, messageId: number | null): string {
 /** The name of a status that refuses; null for the others. */
 function codeOf(status: number): string | null {
   if (status < ERROR_MIN || status === STATUS.MORE_PROCESSING_REQUIRED) return null;
-  return STATUS_NAMES.get(status) ?? null;
+  return ntStatusName(status);
 }

@@ -5,6 +5,7 @@ import { RequestMetrics } from "../../front/metrics/request-metrics.ts";
 import { type OnOutcome, REST_SERVICE_NAMES } from "../../front/outcome.ts";
 import type { ReadMemory } from "../../front/read-memory.ts";
 import type { SendBudget } from "../../front/send-budget.ts";
+import { ntStatusName } from "../../front/smb/nt-status.ts";
 import type { WaitingWork } from "../../front/waiting-work.ts";
 import type { Schedule } from "../background.ts";
 import type { MetricsAt } from "../command-line.ts";
@@ -47,7 +48,8 @@ export class Metrics {
   readonly #undo = new Undo();
 
   constructor(services: readonly ServiceName[]) {
-    this.#requests = new RequestMetrics(MEASURED.filter((name) => services.includes(name)));
+    const measured = MEASURED.filter((name) => services.includes(name));
+    this.#requests = new RequestMetrics(measured, ntStatusName);
   }
 
   /** Counts an operation of any service. */
