@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setImmediate as endOfIteration } from "node:timers/promises";
 import { GATHER_MS, LineFile, type LineFileSystem } from "./line-file.ts";
 import { StartError } from "./start-error.ts";
 
@@ -38,6 +37,11 @@ class SlowFiles implements LineFileSystem {
   async close(fd: number): Promise<void> {
     this.closed.push(fd);
   }
+}
+
+/** Resolves when everything has run that waits for nothing but promises. */
+function endOfIteration(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function opened(files: LineFileSystem, reports: string[], waitingMax?: number): Promise<LineFile> {
