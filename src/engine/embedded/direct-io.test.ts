@@ -4,8 +4,12 @@ import { mkdtemp, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { wholeBody } from "../../base/bytes.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { directIoFlag, directIoNote } from "./direct-io.ts";
+import { machineFor } from "../../machine/machine.fixture.ts";
+import { directIoFlag, directIoNote, syncFlagOn } from "./direct-io.ts";
+import { EmbeddedExtents } from "./extents.ts";
+import { fileHandles } from "./file-handles.fixture.ts";
 
 const SHARED_MEMORY = "/dev/shm";
 const { O_RDWR, O_CREAT, O_DIRECT } = constants;
@@ -49,6 +53,26 @@ test("a system without the flag makes no trial, and its folders get no note", as
   assert.equal(await directIoFlag("/nowhere", 0), 0);
   assert.equal(directIoNote("/nowhere", 0, 0), null);
 });
+
+/** Few enough to be written and synced in one call on Linux. */
+const FEW_BYTES = 50_000;
+
+for (const platform of ["darwin", "win32"] as const) {
+  test(`on ${platform} a sync follows the write of a small body`, async (t) => {
+    const folder = await newFolder(t, tmpdir());
+    const extents = await EmbeddedExtents.open({
+      folder,
+      machine: machineFor(t),
+      endOfUse: null,
+      failStop: (error) => assert.fail(error),
+      syncFlag: syncFlagOn(platform),
+    });
+    t.after(() => extents.close());
+    const calls = t.mock.method(await fileHandles(), "datasync").mock;
+    (await extents.write(wholeBody(Buffer.alloc(FEW_BYTES, 1)))).release();
+    assert.equal(calls.callCount(), 1);
+  });
+}
 
 async function newFolder(t: TestContext, place: string): Promise<string> {
   const folder = await mkdtemp(join(place, "lazuli-direct-"));

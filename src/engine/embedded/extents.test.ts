@@ -20,7 +20,7 @@ import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
-import { SYNC_FLAG, syncFlagOn } from "./direct-io.ts";
+import { SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
 
@@ -379,23 +379,6 @@ test("on Linux a small body is durable when its write returns", linuxOnly, async
   await place(extents, someBytes(MANY_BYTES, 2));
   assert.equal(calls.callCount(), 1);
 });
-
-for (const platform of ["darwin", "win32"] as const) {
-  test(`on ${platform} a sync follows the write of a small body`, async (t) => {
-    const folder = await newFolder(t);
-    const extents = await EmbeddedExtents.open({
-      folder,
-      machine: machineFor(t),
-      endOfUse: null,
-      failStop: (error) => assert.fail(error),
-      syncFlag: syncFlagOn(platform),
-    });
-    t.after(() => extents.close());
-    const calls = t.mock.method(await fileHandles(), "datasync").mock;
-    await place(extents, someBytes(FEW_BYTES, 1));
-    assert.equal(calls.callCount(), 1);
-  });
-}
 
 test("a folder that cannot be synced stops the server, too", async (t) => {
   const folder = await newFolder(t);
