@@ -27,8 +27,9 @@ export function installAzurite(folder: string): Azurite {
   mkdirSync(folder, { recursive: true });
   const manifest = join(folder, "package.json");
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n');
+  // Without a tag, npm picks the newest version for the Node that runs npm, which may be an old one.
   const packages = [
-    "azurite",
+    "azurite@latest",
     ...(nodeMajor() >= NODE_MAJOR_MIN ? [] : [`node@${NODE_MAJOR_MIN}`]),
   ];
   const args = ["install", ...packages, "--no-audit", "--no-fund"];

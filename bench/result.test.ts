@@ -10,7 +10,7 @@ test("the mean counts the rows that compare throughput with Azurite's", () => {
     compared("ms", 1, 100),
     { row: rowOf("req/s"), readings: { lazuli: { value: 7 } } },
   ];
-  assert.equal(asMean(measured), "Geometric mean of 2 rows: 4 × Azurite's throughput.");
+  assert.equal(asMean(measured), "Geometric mean (rows: 2): 4 × Azurite's throughput.");
 });
 
 test("there is no mean without Azurite", () => {

@@ -56,7 +56,7 @@ export function asMean(measured: readonly Measured[]): string | null {
   );
   if (ratios.length === 0) return null;
   const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-  return `Geometric mean of ${ratios.length} rows: ${rounded(mean)} × Azurite's throughput.`;
+  return `Geometric mean (rows: ${ratios.length}): ${rounded(mean)} × Azurite's throughput.`;
 }
 
 /** Formats the table of the benchmark page: a line for each bar. */
