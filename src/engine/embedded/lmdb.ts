@@ -38,11 +38,26 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
   try {
     lmdb = openIn(folder);
     await proveDurable(lmdb);
+    commitOneAtATime(lmdb);
     return lmdb;
   } catch (error) {
     await lmdb?.close();
     throw isLmdbDamage(error) ? damagedIn(folder, error) : error;
   }
+}
+
+/**
+ * Lets a transaction begin only once the one before it has ended. lmdb would commit both together;
+ * if that fails on a full disk, one of its promises never settles, and others reject unhandled.
+ */
+function commitOneAtATime(lmdb: RootDatabase<Bytes, Bytes>): void {
+  const transaction = lmdb.transaction.bind(lmdb);
+  let last: Promise<unknown> = Promise.resolve();
+  lmdb.transaction = <T>(run: () => T): Promise<T> => {
+    const committed = last.then(() => transaction(run));
+    last = committed.catch(throwReason).catch(() => {});
+    return committed;
+  };
 }
 
 /** An option that lmdb takes but does not declare. */
