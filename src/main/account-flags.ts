@@ -36,7 +36,7 @@ export type AccountAsked = AccountPlace & {
 
 export interface AccountPlace {
   readonly configFile: string;
-  /** The data folder of the server that is told to reload. */
+  /** The data folder of the server to reload. */
   readonly location: string;
   /** The value of AZURITE_ACCOUNTS. */
   readonly accountList: string | null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exitProcess } from "./exit-process.ts";
 
-/** What a process is told when it ends. */
+/** Ends a process; returns the calls that this makes. */
 function endOf(platform: NodeJS.Platform, isTerminalClosed: boolean): string[] {
   const calls: string[] = [];
   const one = {

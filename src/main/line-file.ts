@@ -28,9 +28,9 @@ export const systemLineFiles: LineFileSystem = {
 
 /** How long a line may wait for others. */
 export const GATHER_MS = 100;
-/** So many bytes are written at once: each write wakes a thread, which costs more than 64 KiB do. */
+/** The bytes of one write. Smaller writes cost more, because each wakes a thread. */
 const CHUNK_BYTES = 256 * KIB;
-/** So much text is encoded at once, which costs less than to encode each line. */
+/** The characters that are encoded at once, which costs less than encoding each line. */
 const TEXT_LENGTH = 4 * KIB;
 /** Bytes that may wait for a slow disk. Further lines are lost. */
 const WAITING_BYTES_MAX = 64 * MIB;
@@ -49,8 +49,8 @@ export interface LineFileOptions {
 /**
  * A file to which lines are appended. Lines are gathered for a moment, or until they are many, and
  * written together: a write for each line would cost more than the line itself. If the file cannot
- * be written, its lines are lost and the server goes on. The operator is told when that begins, and
- * when it ends.
+ * be written, its lines are lost and the server goes on. It reports when that begins, and when it
+ * ends.
  */
 export class LineFile {
   readonly #path: string;
@@ -179,7 +179,7 @@ export class LineFile {
     this.#textLines = 0;
   }
 
-  /** Begins a chunk that has room for so many bytes. */
+  /** Begins a chunk with at least `room` bytes. */
   #beginChunk(room: number): void {
     if (this.#filling.lines > 0) this.#waiting.push(this.#filling);
     this.#waitingBytes += this.#filling.used;
@@ -192,7 +192,7 @@ export class LineFile {
     const old = this.#fd;
     this.#fd = fd;
     this.#nextFd = null;
-    // Everything was written; what else may be wrong with the old file is no news any more.
+    // Ignores a failure: all lines of the old file were written before.
     await this.#files.close(old).catch(() => {});
   }
 

@@ -12,7 +12,7 @@ function settings(config: Config, cert = "one"): Reloadable {
   return { config, statedAccounts: config.accounts ?? [], tls };
 }
 
-test("what differs is told by name, and never by key", () => {
+test("the line about a reload names what has changed, and shows no key", () => {
   const before = settings({
     accounts: [
       { name: "a", keys: [KEY] },

@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
 /** The parts of the settings that a reload can change. */
 export type Reloadable = Pick<Settings, "config" | "statedAccounts" | "tls">;
 
-/** How a change of each part of the configuration file is told. */
+/** The words for a change of each part of the configuration file. */
 const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
   oauth: "another token issuer",
   roles: "other roles",
@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
   maxConnectionsPerAddress: "another limit of connections per address",
 };
 
-/** How a change of an account is told. */
+/** The words for a change of an account, with the part that has changed. */
 const ACCOUNT_PARTS: readonly [string, (account: AccountConfig) => unknown][] = [
   ["other keys", ({ keys }) => keys],
   ["other domains", ({ domains = [] }) => domains],

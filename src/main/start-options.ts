@@ -36,12 +36,12 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly extentMemoryLimit?: number;
   /** Start although the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss?: boolean;
-  /** Look for damage all the time, reading so many MiB a second. */
+  /** Search for damage in the background, reading this many MiB a second. */
   readonly scrub?: number;
 
   /** The address of all services (default: `127.0.0.1`). */
   readonly host?: string;
-  /** Who reads HTTP requests: `own` (default), or `node` for the parser of `node:http`. */
+  /** The HTTP parser: `own` (default), or `node` for that of `node:http`. */
   readonly listener?: "own" | "node";
   /** Take the account from the path only, never from the host name. */
   readonly disableProductStyleUrl?: boolean;

@@ -17,7 +17,7 @@ export type Access =
       /** Null if the stored policy names them. */
       readonly letters: string | null;
       readonly policy: PolicyUse | null;
-      /** Who signed it, if not the account: a SAS permits no more than its signer's roles. */
+      /** The user who signed it, if not the account: it permits no more than the user's roles. */
       readonly signer?: TokenAccess;
     }
   | TokenAccess;

@@ -128,7 +128,7 @@ test("SIGHUP does not end a server that writes no log", async (t) => {
   await stop(lazuli);
 });
 
-test("a log that cannot be opened again goes on in the old file, and the operator is told", async (t) => {
+test("a log that cannot be opened again goes on in the old file, and reports it", async (t) => {
   const folder = mkdtempSync(join(scratch, "gone-"));
   const log = join(folder, "access.log");
   const lazuli = start(t, "--log", log);

@@ -177,8 +177,8 @@ ${rows.join("\n")}
 ## Requests
 
 * \`operation\` is the name of the operation as in the access log, \`Unknown\` if there is none. \`code\` is the HTTP status; for SMB the
-  name of the NT status, such as \`STATUS_SUCCESS\`. \`error\` is the error code of a refusal or failure, and empty otherwise. At most 63 results of an operation
-  are told apart; further ones are \`other\`.
+  name of the NT status, such as \`STATUS_SUCCESS\`. \`error\` is the error code of a refusal or failure, and empty otherwise. An operation has at most 63 different
+  results; further ones count as \`other\`.
 * The time of a request ends when the last byte of its answer is sent: it includes the time that its client takes to send and
   to read. Requests inside a batch count, but have no time of their own.
 * \`lazuli_conflicts_total\` tells how clients get into each other's way:

@@ -1,8 +1,8 @@
 import type { Histogram } from "../../base/histogram.ts";
 
 /**
- * A metric as Prometheus knows it: its description, and how to read it now. Whoever counts only
- * increments fields of its own; metrics read them when somebody scrapes.
+ * A metric as Prometheus knows it: its description, and how to read it now. Code that
+ * counts increments a field of its own; a scrape reads the fields.
  */
 export type Metric = NumberMetric | HistogramMetric;
 

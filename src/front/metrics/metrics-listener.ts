@@ -117,7 +117,7 @@ async function answer(
   scrapes: Scrapes,
   { health }: MetricsListenerOptions,
 ): Promise<void> {
-  // Nobody has to send a body, and none is read.
+  // Discards a body, which no request to this listener needs.
   request.resume();
   const { url: target = "" } = request;
   const [path] = target.split("?", 1);

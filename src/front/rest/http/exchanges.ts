@@ -19,7 +19,7 @@ interface ReadyAnswer {
 export class Exchanges {
   readonly options: ListenerOptions;
   readonly limits: ListenerLimits;
-  /** Takes the next requests. Those that have begun end with the service that they began with. */
+  /** Takes new requests. A request ends with the service that it began with. */
   service: RestService;
   /** Watches clients that send a body. */
   readonly receiving: Pace;

@@ -118,7 +118,7 @@ test("an invalid filter is refused", () => {
   }
 });
 
-test("functions and arithmetic are not implemented", () => {
+test("functions and arithmetic are refused with the service's code, NotImplemented", () => {
   for (const text of ["startswith(a,'x')", "length(a) eq 5", "a add 1 eq 2", "a mod 2 eq 0"]) {
     assert.equal(codeOf(text), "NotImplemented", text);
   }
