@@ -29,7 +29,7 @@ ENV NODE_ENV=production \
 USER node
 VOLUME /data
 # Blob, Queue, Table, File, SMB
-EXPOSE 10000 10001 10002 10003 10445
+EXPOSE 10000 10001 10002 10003 10004 10445
 HEALTHCHECK --interval=30s --timeout=15s --start-period=30s CMD ["lazuli", "health"]
 # The command is a whole command line, as in Azurite's image.
 ENTRYPOINT []

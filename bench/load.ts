@@ -65,15 +65,22 @@ export class Load {
     return this.#warm(target, (seconds) => replay(target.port, groups, clients, seconds));
   }
 
-  /** Sends requests that cannot be repeated, from many clients: the first third is the warm-up. */
-  async once(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+  /**
+   * Sends requests that cannot be repeated, from many clients, or in order from one: the first
+   * third is the warm-up.
+   */
+  async once(
+    target: Target,
+    requests: readonly Buffer[],
+    connections = CONNECTIONS,
+  ): Promise<Reading> {
     const warmUp = Math.floor(requests.length / 3);
-    await this.each(target, requests.slice(0, warmUp));
+    await this.each(target, requests.slice(0, warmUp), connections);
     const rest = requests.slice(warmUp);
     return this.#slots.medianOf(target.pid, (round, rounds) => {
       const share = (end: number) => Math.floor((rest.length * end) / rounds);
       const some = rest.slice(share(round), share(round + 1));
-      return this.cold(target, some, CONNECTIONS);
+      return this.cold(target, some, connections);
     });
   }
 

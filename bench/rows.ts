@@ -1,3 +1,4 @@
+import { DATALAKE_ROWS } from "./datalake-rows.ts";
 import { FILE_ROWS } from "./file-rows.ts";
 import { answerTo } from "./load.ts";
 import { memoryWithManyBlobs, startUpWithManyBlobs, startUpWithNothing } from "./many-blobs.ts";
@@ -245,6 +246,7 @@ export const ROWS: readonly Row[] = [
   ...QUEUE_ROWS,
   ...TABLE_ROWS,
   ...FILE_ROWS,
+  ...DATALAKE_ROWS,
   ...SMB_ROWS,
 ];
 

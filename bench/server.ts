@@ -22,6 +22,7 @@ export interface Target {
   readonly queuePort: number;
   readonly tablePort: number;
   readonly filePort: number;
+  readonly dfsPort: number;
   readonly smbPort: number;
   /** Time from the start of the process until it reports that it is ready. */
   readonly readyMs: number;
@@ -95,13 +96,14 @@ export class Servers {
   #commandOf(
     name: ServerName,
     folder: string,
-    { port, queuePort, tablePort, filePort, smbPort }: Ports,
+    { port, queuePort, tablePort, filePort, dfsPort, smbPort }: Ports,
   ): [string, string[]] {
     const place = ["--location", folder, "--blobPort", String(port)];
     const others = ["--queuePort", `${queuePort}`, "--tablePort", `${tablePort}`];
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
     if (name === "lazuli" || name === "observed") {
-      const more = ["--filePort", `${filePort}`, "--dfsPort", "0", "--smbPort", `${smbPort}`];
+      const lake = ["--dfsPort", `${dfsPort}`];
+      const more = ["--filePort", `${filePort}`, ...lake, "--smbPort", `${smbPort}`];
       const watched = name === "lazuli" ? [] : observing(folder);
       const script = join(ROOT, "bin/lazuli.cjs");
       const flags = [...place, ...others, ...more, ...watched];
@@ -162,9 +164,9 @@ function untilReady(child: ChildProcess, address: string): Promise<void> {
 }
 
 async function freePorts(): Promise<Ports> {
-  const five = [freePort(), freePort(), freePort(), freePort(), freePort()] as const;
-  const [port, queuePort, tablePort, filePort, smbPort] = await Promise.all(five);
-  return { port, queuePort, tablePort, filePort, smbPort };
+  const six = [freePort(), freePort(), freePort(), freePort(), freePort(), freePort()] as const;
+  const [port, queuePort, tablePort, filePort, dfsPort, smbPort] = await Promise.all(six);
+  return { port, queuePort, tablePort, filePort, dfsPort, smbPort };
 }
 
 function freePort(): Promise<number> {

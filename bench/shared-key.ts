@@ -7,14 +7,16 @@ export const KEY = Buffer.from(
   "base64",
 );
 const VERSION = "2024-11-04";
-const WITH_BODY = ["POST", "PUT"];
+const WITH_BODY = ["PATCH", "POST", "PUT"];
 
 export interface Request {
-  readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
+  readonly method: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
   /** The path below the account: `/container/blob` or `/queue/messages`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** `application/xml` if it is not given. */
+  readonly accept?: string;
   readonly body?: Buffer;
   /** The length of a body that is sent separately. */
   readonly bodyBytes?: number;
@@ -46,7 +48,7 @@ export function signed(port: number, request: Request): Buffer {
   const head = [
     `${request.method} ${url}${search === "" ? "" : `?${search}`} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
-    "Accept: application/xml",
+    `Accept: ${request.accept ?? "application/xml"}`,
     "User-Agent: bench",
     ...names.map((name) => `${name}: ${msHeaders[name]}`),
     ...(WITH_BODY.includes(request.method) ? [`Content-Length: ${bodyBytes}`] : []),

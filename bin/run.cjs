@@ -4,6 +4,7 @@ const fs = require("node:fs");
 const { enableCompileCache } = require("node:module");
 const os = require("node:os");
 const path = require("node:path");
+const loadWithCompiledCode = require("./compiled-code.cjs");
 
 // CommonJS, because loading an ES module already starts libuv's thread pool, whose size is read
 // once. Commits, syncs and file reads each occupy a thread while they wait for the disk.
@@ -19,23 +20,38 @@ module.exports = function run(program) {
     fail("Lazuli is not built yet. Run `npm start`, which builds it and starts it.");
   } else {
     process.env.UV_THREADPOOL_SIZE ??= THREADS;
-    cacheCompiledCode();
-    require(SERVER).main(program);
+    load().main(program);
   }
 };
 
+/** Loads the server, with code that earlier processes have compiled where there is a cache folder. */
+function load() {
+  const folder = cacheFolder();
+  if (folder === null) return require(SERVER);
+  // For the packages that the server loads. Node 20 does not have it.
+  enableCompileCache?.(folder);
+  // Node finds the source map of a file only if it loads the file itself.
+  if (process.sourceMapsEnabled) return require(SERVER);
+  const { exports, store } = loadWithCompiledCode(SERVER, folder);
+  process.once("exit", (code) => {
+    if (code === 0) store();
+  });
+  return exports;
+}
+
 /**
- * Lets Node 22 and later keep compiled code in the user's cache folder, which takes a quarter off
- * the next start. Without such a folder, or if it cannot be written, nothing is kept. Not in the
+ * The folder for compiled code; null if it is turned off, or for a user without a home. Not in the
  * system's temporary folder, where another user could prepare code for us to run.
  */
-function cacheCompiledCode() {
+function cacheFolder() {
+  const { NODE_DISABLE_COMPILE_CACHE, NODE_COMPILE_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } =
+    process.env;
+  if (NODE_DISABLE_COMPILE_CACHE) return null;
+  if (NODE_COMPILE_CACHE) return NODE_COMPILE_CACHE;
   try {
-    const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-    const caches = XDG_CACHE_HOME || LOCALAPPDATA || path.join(os.homedir(), ".cache");
-    enableCompileCache?.(path.join(caches, "lazuli"));
+    return path.join(XDG_CACHE_HOME || LOCALAPPDATA || path.join(os.homedir(), ".cache"), "lazuli");
   } catch {
-    // A user without a home.
+    return null;
   }
 }
 

@@ -10,6 +10,7 @@ const MODE = /^test\/soak\/([\w-]+)\.ts$/;
 const SHARED = new Set([
   "figure",
   "loop-gaps",
+  "recorded-runs",
   "soak-clients",
   "soak-server",
   "stall-loads",

@@ -19,8 +19,8 @@ const LISTENER_TESTS = [
 
 /** What differs most between versions of Node: sockets, files, threads, WebAssembly, processes. */
 const NODE_TESTS = [
-  ...["dist/src/front/rest/http/", "dist/src/machine/"],
-  ...["direct-io", "extent-reading", "extents", "store", "sum-thread", "wal"].map(
+  ...["dist/src/front/rest/http/", "dist/src/machine/", "dist/src/engine/sum-thread"],
+  ...["direct-io", "extent-reading", "extents", "store", "wal"].map(
     (name) => `dist/src/engine/embedded/${name}.test.js`,
   ),
   ...["blobs", "block-blobs", "files", "page-blobs", "queue-messages", "table-batches"].map(

@@ -9,10 +9,19 @@ export const BODY_BYTES_MAX = 128 * KIB;
 
 /** The bytes that one body may still read. Each scan also limits its number of records. */
 export class BodyBudget {
-  #bytes = BODY_BYTES_MAX;
+  #bytes: number;
+
+  /** `bytes` if a body does less for each byte than decode a record. */
+  constructor(bytes = BODY_BYTES_MAX) {
+    this.#bytes = bytes;
+  }
 
   get isSpent(): boolean {
     return this.#bytes <= 0;
+  }
+
+  get bytesLeft(): number {
+    return this.#bytes;
   }
 
   /** Counts a record of this many bytes. */

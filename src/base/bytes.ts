@@ -45,5 +45,6 @@ export function wholeBody(bytes: Bytes): Body {
     async drain(take) {
       if (bytes.length > 0) await take(bytes);
     },
+    takeWhole: (room = 0) => (room === 0 ? bytes : null),
   };
 }

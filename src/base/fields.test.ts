@@ -12,6 +12,7 @@ import {
   oneOf,
   orNull,
   pairs,
+  skippedPairs,
   struct,
   text,
   u64,
@@ -62,6 +63,21 @@ test("a record reads as it was written", () => {
       assert.deepEqual(everything.decode(everything.encode(value)), value);
     }),
   );
+});
+
+test("a reader that skips pairs finds all other fields", () => {
+  const shape = { first: text, pairs, last: u64 };
+  const skipping = format(1, { ...shape, pairs: skippedPairs });
+  fc.assert(
+    fc.property(fc.string(), values, (first, { pairs, u64: last }) => {
+      const record = format(1, shape).encode({ first, pairs, last });
+      assert.deepEqual(skipping.decode(record), { first, pairs: null, last });
+      for (let length = 1; length < record.length; length++) {
+        assert.throws(() => skipping.decode(record.subarray(0, length)), RangeError);
+      }
+    }),
+  );
+  assert.throws(() => skipping.encode({ first: "", pairs: null, last: 0n }), /cannot be written/);
 });
 
 test("a record begins with the number of its format, and is not read as another", () => {

@@ -150,6 +150,17 @@ export const pairs: Field<readonly (readonly [string, string])[]> = {
   },
 };
 
+/** Stands for `pairs` in a shape for readers that need none of them. It cannot be written. */
+export const skippedPairs: Field<null> = {
+  write() {
+    throw new Error("pairs that were skipped cannot be written");
+  },
+  read(from) {
+    for (let texts = 2 * from.count(); texts > 0; texts--) from.skip();
+    return null;
+  },
+};
+
 /** One of a few words. New words go to the end of the list. */
 export function oneOf<const W extends string>(...words: W[]): Field<W> {
   return {
@@ -345,6 +356,11 @@ export class FieldReader {
     if (length === 0) return "";
     const end = this.#to(length);
     return this.#bytes.toString("utf8", end - length, end);
+  }
+
+  /** Passes a text or bytes without decoding them. */
+  skip(): void {
+    this.#to(this.count());
   }
 
   /** Returns a view, not a copy, which keeps the whole record in memory. */

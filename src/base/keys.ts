@@ -24,6 +24,10 @@ export const SPACE = {
   rangeLayer: 0x08,
   crowdedRegion: 0x09,
   doomedRangeLayer: 0x0a,
+  /** A process that has made extents, until those that it left behind are collected. */
+  extentMaker: 0x0b,
+  /** The object store that has the extents. */
+  extentPlace: 0x0c,
   serviceProperties: 0x10,
   deleteRetention: 0x11,
   container: 0x20,
@@ -40,6 +44,8 @@ export const SPACE = {
   deletedRevision: 0x2b,
   blobTag: 0x2c,
   pendingCopy: 0x2d,
+  /** Files and directories of hierarchical containers that were deleted. */
+  deletedPath: 0x2e,
   queue: 0x30,
   message: 0x31,
   messageSlot: 0x32,

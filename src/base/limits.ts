@@ -10,6 +10,8 @@ export const DASHED_NAME_CHARS_MIN = 3;
 export const DASHED_NAME_CHARS_MAX = 63;
 export const BLOB_NAME_CHARS_MAX = 1_024;
 export const BLOB_NAME_SEGMENTS_MAX = 254;
+/** The depth of a path in a container with directories of its own. */
+export const PATH_LEVELS_MAX = 63;
 export const METADATA_BYTES_MAX = 8 * KIB;
 export const TAGS_MAX = 10;
 export const TAG_NAME_CHARS_MAX = 128;
@@ -76,9 +78,18 @@ export const ENTITY_BYTES_MAX = 1 * MIB;
 export const TABLE_RESULTS_MAX = 1_000;
 export const BATCH_OPERATIONS_MAX = 100;
 export const BATCH_BYTES_MAX = 4 * MIB;
+/** What the entities that one batch merges properties into may take together. */
+export const BATCH_MERGED_BYTES_MAX = 8 * MIB;
 export const BLOB_BATCH_OPERATIONS_MAX = 256;
 export const FILTER_DEPTH_MAX = 32;
 export const FILTER_COMPARISONS_MAX = 250;
+
+/** Entries of an access ACL, and as many of a default ACL. */
+export const ACL_ENTRIES_MAX = 32;
+/** Paths whose ACLs one request changes. */
+export const ACL_PATHS_MAX = 2_000;
+/** The id of a user or group in an ACL. */
+export const PRINCIPAL_ID_CHARS_MAX = 256;
 
 /** Counts UTF-16 units, as all lengths of file names do. */
 export const FILE_NAME_CHARS_MAX = 255;

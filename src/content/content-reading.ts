@@ -1,14 +1,24 @@
 import { type BufferOwner, WholeBuffer } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
+import { prefetch } from "../store/accelerated.ts";
 import type { Content, Reading } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
 import { type Address, type Extents, isSamePlace, type Pin } from "../store/extents.ts";
 import { type Store, StoreError, type View } from "../store/store.ts";
-import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
+import {
+  keyOfFirstSegment,
+  keysToOpen,
+  readAddresses,
+  readInline,
+  readSegment,
+  readStarts,
+} from "./content-records.ts";
 import { StepReading } from "./step-reading.ts";
 
 /** Parts of a list that one lookup finds. The inline ones among them are in memory from then on. */
 export const PARTS_PER_LOOKUP = 64;
+/** Lists within a list that one lookup finds. Each may take a round of the store. */
+const LISTS_PER_LOOKUP = 8;
 
 /** Consecutive bytes of a content: in memory, or at an address. */
 export type Run = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
@@ -97,8 +107,12 @@ interface Lookup {
 function runsOfList(view: View, list: Content, from: number, until: number): Lookup {
   const runs: Run[] = [];
   let leaves = 0;
+  let lists = 0;
   let at = from;
-  for (const { content, first, end } of partsOver(view, list, from, until)) {
+  const parts = firstParts(view, list, from, until);
+  prefetch(view, () => keysOfParts(parts));
+  for (const { content, first, end } of parts) {
+    if (content.kind === "list" && lists++ === LISTS_PER_LOOKUP) break;
     if (leaves >= PARTS_PER_LOOKUP) break;
     const found = lookUpPart(view, content, first, end);
     runs.push(...found.runs);
@@ -112,9 +126,30 @@ function runsOfList(view: View, list: Content, from: number, until: number): Loo
   return { runs, until: at, leaves };
 }
 
+function firstParts(view: View, list: Content, from: number, until: number): PartOver[] {
+  const parts: PartOver[] = [];
+  for (const part of partsOver(view, list, from, until)) {
+    if (parts.push(part) === PARTS_PER_LOOKUP) break;
+  }
+  return parts;
+}
+
+function keysOfParts(parts: readonly PartOver[]): Bytes[] {
+  const contents = parts.map(({ content }) => content);
+  const lists = contents.filter(({ kind }) => kind === "list");
+  return [...keysToOpen(contents), ...lists.map(keyOfFirstSegment)];
+}
+
 function lookUpPart(view: View, content: Content, from: number, until: number): Lookup {
   if (content.kind === "list") return runsOfList(view, content, from, until);
   return { runs: runsOfLeaf(view, content, from, until), until, leaves: 1 };
+}
+
+/** A content that is part of a list, and which bytes of it are wanted. */
+interface PartOver {
+  readonly content: Content;
+  readonly first: number;
+  readonly end: number;
 }
 
 /** The contents, and the bytes of each, that a list consists of between two offsets. */
@@ -123,7 +158,7 @@ export function* partsOver(
   list: Content,
   from: number,
   until: number,
-): Iterable<{ content: Content; first: number; end: number }> {
+): Iterable<PartOver> {
   for (const { part, start } of partsFrom(view, list, from)) {
     if (start >= until) return;
     const first = part.from + Math.max(from - start, 0);

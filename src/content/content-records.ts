@@ -4,7 +4,13 @@ import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Content } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
-import { StoreError, type Transaction, type View } from "../store/store.ts";
+import {
+  isDamageError,
+  StoreError,
+  type Transaction,
+  unlessDamaged,
+  type View,
+} from "../store/store.ts";
 
 /** Parts per segment of a list. Segments let a transaction read a part of a long list. */
 export const SEGMENT_PARTS_MAX = 256;
@@ -38,6 +44,28 @@ const segmentKey = (id: bigint, index: number) => key(SPACE.contentSegment, id, 
 const sharesKey = (id: bigint) => key(SPACE.contentShares, id);
 const garbageKey = (id: bigint) => key(SPACE.contentGarbage, id);
 
+/** What a body reads to open these contents. */
+export function keysToOpen(contents: readonly Identified[]): Bytes[] {
+  return contents.map(({ id }) => contentKey(id));
+}
+
+/** What a body reads to add a reference to each of these contents. */
+export function keysToShare(contents: readonly Identified[]): Bytes[] {
+  return contents.map(({ id }) => sharesKey(id));
+}
+
+/** What a body reads to drop these contents. */
+export function keysToDrop(contents: readonly Identified[]): Bytes[] {
+  return contents.flatMap(({ id }) => [sharesKey(id), contentKey(id)]);
+}
+
+/** What a body reads to open the first segment of a list. */
+export function keyOfFirstSegment({ id }: Identified): Bytes {
+  return segmentKey(id, 0);
+}
+
+type Identified = Pick<Content, "id">;
+
 export function writeInline(tx: Transaction, id: bigint, value: Bytes): void {
   tx.set(contentKey(id), inlineFormat.encode({ bytes: value }));
 }
@@ -54,10 +82,20 @@ export function readAddresses(view: View, id: bigint): readonly Address[] {
   return extentFormat.decode(recordOf(view, id)).addresses;
 }
 
-/** The address of a leaf that lies in one piece; null for any other. */
+/** The addresses of a leaf to free; none if its record is damaged, which the engine reports. */
+export function addressesToFree(view: View, id: bigint): readonly Address[] {
+  try {
+    view.get(contentKey(id));
+  } catch (error) {
+    if (isDamageError(error)) return [];
+    throw error;
+  }
+  return readAddresses(view, id);
+}
+
+/** The address of a leaf that lies in one piece; null for any other, also for a damaged one. */
 export function onlyAddress(view: View, id: bigint): Address | null {
-  const record = view.get(contentKey(id));
-  const addresses = record === undefined ? [] : extentFormat.decode(record).addresses;
+  const addresses = unlessDamaged(() => readAddresses(view, id)) ?? [];
   return addresses.length === 1 ? (addresses[0] ?? null) : null;
 }
 
@@ -108,10 +146,18 @@ export function readSegment(view: View, id: bigint, index: number): readonly Par
   return segmentFormat.decode(record).parts;
 }
 
-/** Deletes the first remaining segment of a list and returns its parts; null if there is none. */
+/** The parts of a list that has one segment; null for any other. */
+export function onlySegment(view: View, id: bigint): readonly Part[] | null {
+  return readStarts(view, id).length === 1 ? readSegment(view, id, 0) : null;
+}
+
+/**
+ * Deletes the first remaining segment of a list and returns its parts; null if there is none.
+ * Damaged segments stay behind, and so do their parts.
+ */
 export function takeSegment(tx: Transaction, id: bigint): readonly Part[] | null {
   const prefix = key(SPACE.contentSegment, id);
-  const [entry] = tx.range(prefix, keyAfter(prefix), { limit: 1 });
+  const [entry] = tx.range(prefix, keyAfter(prefix), { limit: 1, skipsDamaged: true });
   if (entry === undefined) return null;
   tx.delete(entry.key);
   return segmentFormat.decode(entry.value).parts;

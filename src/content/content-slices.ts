@@ -1,8 +1,10 @@
+import type { Bytes } from "../base/bytes.ts";
+import { prefetch } from "../store/accelerated.ts";
 import type { Content } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
 import type { View } from "../store/store.ts";
 import { partsOver } from "./content-reading.ts";
-import { readInline } from "./content-records.ts";
+import { keysToOpen, readInline } from "./content-records.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import type { RangeEntry, RangeSource } from "./range-records.ts";
 
@@ -66,10 +68,16 @@ function* pieces(view: View, content: Content, from: number, until: number): Ite
     return;
   }
   let start = from;
+  prefetch(view, () => keysOfInlineParts(view, content, from, until));
   for (const part of leaves(view, content, from, until)) {
     yield { start, length: part.length, source: sourceOf(view, part) };
     start += part.length;
   }
+}
+
+function keysOfInlineParts(view: View, content: Content, from: number, until: number): Bytes[] {
+  const parts = leavesOver(view, content, from, until) ?? [];
+  return keysToOpen(parts.map((part) => part.content).filter(({ kind }) => kind === "inline"));
 }
 
 function sourceOf(view: View, { content, from, length }: Part): RangeSource {

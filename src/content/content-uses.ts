@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { count, format } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { NeededRange } from "../store/acceleration.ts";
 import type { Address, EndOfUse } from "../store/extents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 
@@ -20,30 +21,45 @@ export interface Use {
 
 const useFormat = format(2, { bytesOnDisk: count, end: count });
 
-const useKey = (extent: number, content: bigint) => key(SPACE.extentUse, extent, content);
+/** The key of the record that a content has bytes in an extent. */
+export function keyOfUse(extent: number, content: bigint): Bytes {
+  return key(SPACE.extentUse, extent, content);
+}
 
 /** Records where a content's bytes lie. `addresses` are all that it has. */
 export function writeUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
   for (const use of usesOf(content, addresses)) {
-    tx.set(useKey(use.extent, content), useFormat.encode(use));
+    tx.set(keyOfUse(use.extent, content), useFormat.encode(use));
   }
 }
 
 export function deleteUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
-  for (const { extent } of addresses) tx.delete(useKey(extent, content));
+  for (const { extent } of addresses) tx.delete(keyOfUse(extent, content));
 }
 
 export function isUsedBy(view: View, extent: number, content: bigint): boolean {
-  return view.get(useKey(extent, content)) !== undefined;
+  return view.get(keyOfUse(extent, content)) !== undefined;
 }
 
 /** The uses of an extent, by content id, beginning with `from`. */
 export function listUses(view: View, extent: number, from: bigint, limit: number): Use[] {
-  const until = keyAfter(key(SPACE.extentUse, extent));
-  return view.range(useKey(extent, from), until, { limit }).map((entry) => {
+  const { from: first, until, options } = usesOfExtent(extent, from, limit);
+  return view.range(first, until, options).map((entry) => {
     const at = new KeyReader(entry.key);
     return { extent: at.number(), content: at.u64(), ...useFormat.decode(entry.value) };
   });
+}
+
+/** Whether any content has bytes in an extent. */
+export function hasUses(view: View): boolean {
+  const prefix = key(SPACE.extentUse);
+  return view.range(prefix, keyAfter(prefix), { limit: 1 }).length > 0;
+}
+
+/** The records that `listUses` reads. */
+export function usesOfExtent(extent: number, from: bigint, limit: number): NeededRange {
+  const until = keyAfter(key(SPACE.extentUse, extent));
+  return { from: keyOfUse(extent, from), until, options: { limit } };
 }
 
 /** Reads bytes in use from a use record, so that a scan can sum them up. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../base/keys.ts";
 import { Machine } from "../machine/machine.ts";
+import { altered } from "../store/altered-store.fixture.ts";
 import { gather } from "../store/bodies.fixture.ts";
 import type { Content, Reading, Taken } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
@@ -30,12 +31,9 @@ export class ContentsFixture {
   }
 
   #watched(store: Store): Store {
-    return {
-      read: (body) => store.read(body),
-      transact: (body) => store.transact(body),
+    return altered(store, {
       beforeCheckpoint: (prepare) => store.beforeCheckpoint?.(() => this.#track(prepare())),
-      close: () => store.close(),
-    };
+    });
   }
 
   #track(moving: Promise<void>): Promise<void> {

@@ -1,9 +1,11 @@
+import { prefetch } from "../store/accelerated.ts";
 import type { Content } from "../store/content.ts";
 import type { Draft, Part } from "../store/contents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import {
   addReference,
   deleteGarbage,
+  keysToShare,
   SEGMENT_PARTS_MAX,
   writeGarbage,
   writeSegment,
@@ -97,6 +99,7 @@ export class ListDraft implements Draft {
   }
 
   #add(tx: Transaction, index: number, parts: readonly Part[]): void {
+    prefetch(tx, () => keysToShare(parts.map(({ content }) => content)));
     for (const { content } of parts) addReference(tx, content.id);
     writeSegment(tx, this.#id as bigint, index, parts);
   }

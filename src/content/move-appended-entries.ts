@@ -1,10 +1,11 @@
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { fulfilled } from "../base/fulfilled.ts";
+import { prefetch } from "../store/accelerated.ts";
 import type { Taken } from "../store/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { type AppendedEntry, GROWN_BYTES_MIN } from "./appended-entries.ts";
 import type { MapContents } from "./map-contents.ts";
-import { type StoredEntry, storedAt, writeEntry } from "./range-records.ts";
+import { keyOfEntry, type StoredEntry, storedAt, writeEntry } from "./range-records.ts";
 
 const ENTRIES_PER_STEP = 64;
 
@@ -27,17 +28,22 @@ async function moveSome(
   contents: MapContents,
   appended: readonly AppendedEntry[],
 ): Promise<readonly AppendedEntry[]> {
-  const found = await store.read((view) => appended.flatMap((entry) => findGrown(view, entry)));
+  const keys = () => appended.map(({ layer, start }) => keyOfEntry(layer, start));
+  const found = await store.read((view) => {
+    prefetch(view, keys);
+    return appended.flatMap((entry) => findGrown(view, entry));
+  });
   const taken = await Promise.allSettled(
     found.map(({ bytes }) => contents.takeToExtent(wholeBody(bytes))),
   );
   try {
     const all = taken.map(fulfilled);
-    return await store.transact((tx) =>
-      found
+    return await store.transact((tx) => {
+      prefetch(tx, keys);
+      return found
         .filter((grown, at) => !moveOne(tx, contents, grown, all[at] as Taken))
-        .map(({ layer, entry }) => ({ layer, start: entry.start })),
-    );
+        .map(({ layer, entry }) => ({ layer, start: entry.start }));
+    });
   } finally {
     for (const one of taken) if (one.status === "fulfilled") one.value.release();
   }

@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
-import { key, keyAfter, type SPACE } from "../base/keys.ts";
+import { key, keyAfter, SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
+import { prefetch } from "../store/accelerated.ts";
 import { someBytes } from "../store/bodies.fixture.ts";
 import type { Content, Taken } from "../store/content.ts";
-import type { Transaction } from "../store/store.ts";
+import type { Transaction, View } from "../store/store.ts";
 import { type ContentsFixture, NO_DIGESTS } from "./contents.fixture.ts";
 
 export const PAGE = 512;
 
 export function page(seed: number): Bytes {
   return someBytes(PAGE, seed);
+}
+
+/** Names all records of all maps, for bodies with more operations than those of a service. */
+export function prefetchMaps(view: View): void {
+  const spaces = [SPACE.rangeEntry, SPACE.rangeLayer, SPACE.crowdedRegion].map((space) =>
+    key(space),
+  );
+  const options = { limit: Number.POSITIVE_INFINITY };
+  prefetch(view, () => spaces.map((all) => ({ from: all, until: keyAfter(all), options })));
 }
 
 /** Maps on an engine, with shorthands for tests. */
@@ -83,11 +93,12 @@ export class MapFixture {
           contents.take(wholeBody(page(from + at)), NO_DIGESTS),
         ),
       );
-      written = await store.transact((tx) =>
-        pages.reduce((map, taken, at) => {
+      written = await store.transact((tx) => {
+        prefetchMaps(tx);
+        return pages.reduce((map, taken, at) => {
           return contents.maps.write(tx, map, (first + (from + at) * step) * PAGE, taken);
-        }, written),
-      );
+        }, written);
+      });
     }
     return written;
   }
@@ -97,6 +108,7 @@ export class MapFixture {
     const { store, contents } = this.contents;
     const taken = await contents.take(wholeBody(page(0)), NO_DIGESTS);
     return store.transact((tx) => {
+      prefetchMaps(tx);
       let written = map;
       for (let at = 0; at < count; at++) {
         contents.share(tx, written);

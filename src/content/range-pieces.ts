@@ -1,3 +1,4 @@
+import { prefetch } from "../store/accelerated.ts";
 import type { Range, Ranges } from "../store/range-map.ts";
 import type { View } from "../store/store.ts";
 import {
@@ -6,11 +7,18 @@ import {
   entriesBetween,
   entryAt,
   lastEntryBefore,
+  needOfLayersBelow,
+  needsOver,
   type RangeEntry,
   readLayer,
 } from "./range-records.ts";
 
+/** Entries that the first lookup finds. Each further one finds twice as many, up to a limit. */
 const ENTRIES_PER_LOOKUP = 64;
+const ENTRIES_PER_LOOKUP_MAX = 512;
+/** Most maps have fewer layers. */
+const FEW_LAYERS = 8;
+const LAYERS_NAMED_MAX = 1_024;
 /** Pieces that one listing visits at most, since inline pieces are read with their bytes. */
 const PIECES_PER_LISTING = 2_000;
 
@@ -20,9 +28,16 @@ const PIECES_PER_LISTING = 2_000;
  */
 export function layersOf(view: View, top: bigint, bottom: bigint | null = null): bigint[] | null {
   const layers: bigint[] = [];
+  let named = FEW_LAYERS;
   for (let layer: bigint | null = top; layer !== bottom; layer = readLayer(view, layer).parent) {
     if (layer === null) return null;
     layers.push(layer);
+    if (layers.length < named) continue;
+    const limit = Math.min(8 * named, LAYERS_NAMED_MAX);
+    const from = layer;
+    // A guess: the layers of a long chain often were made one soon after the other.
+    prefetch(view, () => [needOfLayersBelow(from, limit)]);
+    named += limit;
   }
   return layers;
 }
@@ -39,6 +54,9 @@ export function* piecesOf(
     yield* entriesOver(view, top, from, until);
     return;
   }
+  prefetch(view, () =>
+    layers.flatMap((layer) => needsOver(layer, from, until, ENTRIES_PER_LOOKUP + 1)),
+  );
   // There may be thousands of layers, so one merge walks through all of them side by side.
   let walks = layers.map((layer) => new LayerWalk(view, layer, from, until));
   for (let at = from; at < until; ) {
@@ -98,6 +116,7 @@ export function* entriesOver(
   until: number,
 ): Generator<RangeEntry> {
   if (from >= until) return;
+  prefetch(view, () => needsOver(layer, from, until, ENTRIES_PER_LOOKUP + 1));
   // Reads often begin where a write began: then a get, which is cheaper than a search, is enough.
   const first = entryAt(view, layer, from) ?? lastEntryBefore(view, layer, from);
   let at = from;
@@ -105,11 +124,12 @@ export function* entriesOver(
     at = Math.min(endOf(first), until);
     yield cut(first, from, at);
   }
-  while (at < until) {
-    const entries = entriesBetween(view, layer, at, until, ENTRIES_PER_LOOKUP);
+  for (let limit = ENTRIES_PER_LOOKUP; at < until; ) {
+    const entries = entriesBetween(view, layer, at, until, limit);
     for (const entry of entries) yield cut(entry, entry.start, Math.min(endOf(entry), until));
-    const last = entries.length < ENTRIES_PER_LOOKUP ? undefined : entries.at(-1);
+    const last = entries.length < limit ? undefined : entries.at(-1);
     at = last === undefined ? until : endOf(last);
+    limit = Math.min(2 * limit, ENTRIES_PER_LOOKUP_MAX);
   }
 }
 

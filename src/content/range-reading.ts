@@ -1,5 +1,6 @@
 import { type BorrowedBuffer, type BufferOwner, unowned } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
+import { prefetch } from "../store/accelerated.ts";
 import type { Reading } from "../store/content.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
@@ -11,8 +12,10 @@ import {
   type Run,
   runsOfLeaf,
 } from "./content-reading.ts";
+import { keysToOpen } from "./content-records.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import { endOf, type RangeEntry } from "./range-records.ts";
+import { leavesIn } from "./range-writes.ts";
 import { type Step, StepReading, type StepReadingSetup } from "./step-reading.ts";
 
 /** One lookup ends after this many pieces, or this many inline bytes, which are then in memory. */
@@ -70,12 +73,11 @@ export function readEntries(
     from,
     length: until - from,
     mayChange: false,
-    find: (state) =>
-      pinned(
-        extents,
-        entries.flatMap((entry) => runsOfPiece(state, entry)),
-        until,
-      ),
+    find(state) {
+      prefetch(state, () => keysToOpen(leavesIn(entries)));
+      const runs = entries.flatMap((entry) => runsOfPiece(state, entry));
+      return pinned(extents, runs, until);
+    },
     wholeOf: () => null,
     ...runAccess(extents),
     onClose() {},
@@ -94,23 +96,38 @@ function runAccess(extents: Extents): Pick<StepReadingSetup<Run | Hole>, "ownerO
 }
 
 function findPieces(view: View, setup: RangeReadingSetup, from: number): Step<Run | Hole> {
-  const until = setup.from + setup.length;
+  const { pieces, until } = firstPieces(view, setup, from);
+  prefetch(view, () => keysToOpen(leavesIn(pieces)));
   const runs: (Run | Hole)[] = [];
-  let pieces = 0;
-  let inlineBytes = 0;
   let at = from;
-  const layers = layersOf(view, setup.layer) ?? [];
-  for (const piece of piecesOf(view, layers, from, until)) {
-    if (pieces++ === PIECES_PER_LOOKUP || inlineBytes >= INLINE_BYTES_PER_LOOKUP) {
-      return pinned(setup.extents, runs, at);
-    }
+  for (const piece of pieces) {
     if (at < piece.start) runs.push({ zeroes: piece.start - at });
     runs.push(...runsOfPiece(view, piece));
-    if (piece.source.kind === "inline") inlineBytes += piece.length;
     at = endOf(piece);
   }
   if (at < until) runs.push({ zeroes: until - at });
   return pinned(setup.extents, runs, until);
+}
+
+/** As many pieces as one lookup takes, and the offset that it reaches. */
+function firstPieces(
+  view: View,
+  setup: RangeReadingSetup,
+  from: number,
+): { readonly pieces: readonly RangeEntry[]; readonly until: number } {
+  const until = setup.from + setup.length;
+  const pieces: RangeEntry[] = [];
+  let inlineBytes = 0;
+  let at = from;
+  const layers = layersOf(view, setup.layer) ?? [];
+  for (const piece of piecesOf(view, layers, from, until)) {
+    const isEnough = inlineBytes >= INLINE_BYTES_PER_LOOKUP;
+    if (isEnough || pieces.length === PIECES_PER_LOOKUP) return { pieces, until: at };
+    pieces.push(piece);
+    if (piece.source.kind === "inline") inlineBytes += piece.length;
+    at = endOf(piece);
+  }
+  return { pieces, until };
 }
 
 function pinned(extents: Extents, runs: readonly (Run | Hole)[], until: number): Step<Run | Hole> {

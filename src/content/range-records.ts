@@ -2,6 +2,7 @@ import type { Bytes } from "../base/bytes.ts";
 import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import { appendInPlace } from "../store/accelerated.ts";
+import type { Need } from "../store/acceleration.ts";
 import type { Content } from "../store/content.ts";
 import type { Entry } from "../store/entry.ts";
 import { StoreError, type Transaction, type View } from "../store/store.ts";
@@ -46,7 +47,6 @@ const doomedFormat = format(1, {});
 const entryKey = (layer: bigint, start: number) => key(SPACE.rangeEntry, layer, start);
 const layerKey = (layer: bigint) => key(SPACE.rangeLayer, layer);
 const doomedKey = (layer: bigint) => key(SPACE.doomedRangeLayer, layer);
-const regionKey = ({ layer, region }: Region) => key(SPACE.crowdedRegion, layer, region);
 
 export function endOf(entry: RangeEntry): number {
   return entry.start + entry.length;
@@ -158,6 +158,31 @@ export function lastEntryBefore(view: View, layer: bigint, until: number): Range
   return found === undefined ? null : decodeEntry(found);
 }
 
+/** What a body reads to find up to `limit` entries of a layer between two offsets. */
+export function needsOver(layer: bigint, from: number, until: number, limit: number): Need[] {
+  const [first, end] = [entryKey(layer, from), entryKey(layer, until)];
+  const before = { from: entryKey(layer, 0), until: first, options: { limit: 1, reverse: true } };
+  return [before, { from: first, until: end, options: { limit } }];
+}
+
+/** What a body reads to clear a layer between two offsets, unless it has many entries there. */
+export function needsToClear(layer: bigint, from: number, until: number): Need[] {
+  const [first, end] = [entryKey(layer, 0), entryKey(layer, until)];
+  const last = { from: first, until: end, options: { limit: 1, reverse: true } };
+  return [layerKey(layer), entryKey(layer, from), last];
+}
+
+/** What a body reads to find a layer and its first two entries. */
+export function needsOfFirst(layer: bigint): Need[] {
+  const all = key(SPACE.rangeEntry, layer);
+  return [layerKey(layer), { from: all, until: keyAfter(all), options: { limit: 2 } }];
+}
+
+/** What a body reads to find the entry that starts at exactly this offset. */
+export function keyOfEntry(layer: bigint, start: number): Bytes {
+  return entryKey(layer, start);
+}
+
 export function firstEntries(view: View, layer: bigint, limit: number): RangeEntry[] {
   const all = key(SPACE.rangeEntry, layer);
   return view.range(all, keyAfter(all), { limit }).map(decodeEntry);
@@ -201,6 +226,17 @@ const DEFAULT_LAYER: Layer = { parent: null, extraReferences: 0, isCut: false };
 export function readLayer(view: View, layer: bigint): Layer {
   const found = view.get(layerKey(layer));
   return found === undefined ? DEFAULT_LAYER : layerFormat.decode(found);
+}
+
+/** What a body reads to find the parents of these layers. */
+export function keysOfLayers(layers: readonly bigint[]): Bytes[] {
+  return layers.map(layerKey);
+}
+
+/** The records of the layers that were made last before this one, of any map. */
+export function needOfLayersBelow(layer: bigint, limit: number): Need {
+  const [from, until] = [key(SPACE.rangeLayer), layerKey(layer)];
+  return { from, until, options: { limit, reverse: true } };
 }
 
 export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
@@ -253,20 +289,25 @@ export function regionAt(layer: bigint, offset: number): Region {
   return { layer, region: Math.floor(offset / REGION_BYTES) };
 }
 
+/** The key of the record that a region may have many small entries. */
+export function keyOfRegion({ layer, region }: Region): Bytes {
+  return key(SPACE.crowdedRegion, layer, region);
+}
+
 /** Records that a region may have many small entries. */
 export function noteCrowded(tx: Transaction, region: Region): void {
-  const at = regionKey(region);
+  const at = keyOfRegion(region);
   if (tx.get(at) === undefined) tx.set(at, crowdedFormat.encode({}));
 }
 
 export function deleteCrowded(tx: Transaction, region: Region): void {
-  tx.delete(regionKey(region));
+  tx.delete(keyOfRegion(region));
 }
 
 /** Crowded regions of all layers, beginning with the one after `after`. */
 export function listCrowded(view: View, after: Region | null, limit: number): Region[] {
   const all = key(SPACE.crowdedRegion);
-  const from = after === null ? all : keyAfter(regionKey(after));
+  const from = after === null ? all : keyAfter(keyOfRegion(after));
   return view.range(from, keyAfter(all), { limit }).map(decodeRegion);
 }
 

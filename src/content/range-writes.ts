@@ -1,5 +1,8 @@
+import { prefetch } from "../store/accelerated.ts";
+import type { Content } from "../store/content.ts";
 import type { Contents } from "../store/contents.ts";
 import type { Transaction } from "../store/store.ts";
+import { keysToDrop } from "./content-records.ts";
 import {
   cut,
   deleteEntry,
@@ -59,9 +62,15 @@ function clearMany(
   const inside = entriesBetween(tx, layer, from, until, REPLACED_ENTRIES_MAX + 1);
   if (inside.length > REPLACED_ENTRIES_MAX) return { done: false, isCrowded: false };
   const before = lastEntryBefore(tx, layer, from);
+  prefetch(tx, () => keysToDrop(leavesIn(inside)));
   if (before !== null && endOf(before) > from) replace(tx, leaves, layer, before, from, until);
   for (const entry of inside) replace(tx, leaves, layer, entry, from, until);
   return { done: true, isCrowded: true };
+}
+
+/** The leaves that these entries refer to. */
+export function leavesIn(entries: readonly RangeEntry[]): Content[] {
+  return entries.flatMap(({ source }) => (source.kind === "leaf" ? [source.content] : []));
 }
 
 /** Replaces an entry by its parts outside the bounds. */

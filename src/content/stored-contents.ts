@@ -1,5 +1,7 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
 import type { Machine } from "../machine/machine.ts";
+import { prefetch } from "../store/accelerated.ts";
+import type { Need } from "../store/acceleration.ts";
 import type { Content, Reading, Taken } from "../store/content.ts";
 import {
   type Contents,
@@ -15,7 +17,7 @@ import {
   isSamePlace,
   type Written,
 } from "../store/extents.ts";
-import type { Store, Transaction, View } from "../store/store.ts";
+import { type Store, type Transaction, unlessDamaged, type View } from "../store/store.ts";
 import { type Computed, digestsOf, StreamingMd5 } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
@@ -24,7 +26,11 @@ import {
   deleteSegment,
   dropReference,
   hasOneReference,
+  keyOfFirstSegment,
+  keysToDrop,
+  keysToShare,
   onlyAddress,
+  onlySegment,
   readAddresses,
   readInline,
   readSegment,
@@ -39,6 +45,7 @@ import {
 import { leavesOver } from "./content-slices.ts";
 import { deleteUses, isUsedBy, writeUses } from "./content-uses.ts";
 import { ListDraft } from "./list-draft.ts";
+import { keysOfLayers } from "./range-records.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
 import { Sweeper } from "./sweeper.ts";
 import { WholeReading } from "./whole-reading.ts";
@@ -127,6 +134,7 @@ export class StoredContents implements Contents {
       this.#passOnReferences(tx, old, shared);
       return { id, kind, length: rewriteList(tx, id, parts) };
     }
+    prefetch(tx, () => keysToShare(shared));
     for (const other of shared) this.share(tx, other);
     this.drop(tx, content);
     return this.compose(tx, parts);
@@ -149,6 +157,7 @@ export class StoredContents implements Contents {
     }
     const parts = leavesOver(tx, content, from, from + length);
     if (parts === null) return null;
+    prefetch(tx, () => keysToShare(parts.map((part) => part.content)));
     for (const part of parts) this.share(tx, part.content);
     return this.compose(tx, parts);
   }
@@ -159,7 +168,21 @@ export class StoredContents implements Contents {
   }
 
   drop(tx: Transaction, content: Content): void {
-    for (const part of this.#dropOne(tx, content)) this.drop(tx, part.content);
+    const parts = this.#dropOne(tx, content);
+    if (parts.length > 1) prefetch(tx, () => keysToDrop(parts.map((part) => part.content)));
+    for (const part of parts) this.drop(tx, part.content);
+  }
+
+  needsToShare(content: Content): readonly Need[] {
+    return content.kind === "map" ? keysOfLayers([content.id]) : keysToShare([content]);
+  }
+
+  needsToDrop(content: Content): readonly Need[] {
+    const { kind } = content;
+    if (kind === "map") return this.maps.needsToDrop(content);
+    return kind === "list"
+      ? [...keysToDrop([content]), keyOfFirstSegment(content)]
+      : keysToDrop([content]);
   }
 
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
@@ -225,6 +248,7 @@ export class StoredContents implements Contents {
   /** Passes a list's references on to `shared`, adds missing ones, and drops the others. */
   #passOnReferences(tx: Transaction, parts: readonly Part[], shared: readonly Content[]): void {
     const left = parts.map(({ content }) => content);
+    prefetch(tx, () => [...keysToDrop(left), ...keysToShare(shared)]);
     for (const other of shared) {
       const at = left.findIndex(({ id }) => id === other.id);
       if (at < 0) this.share(tx, other);
@@ -248,13 +272,11 @@ export class StoredContents implements Contents {
     return true;
   }
 
-  /** The parts of a list that a reader finds with one lookup; null if the list is longer. */
+  /** The parts of a list that a reader finds with one lookup; null for a longer or damaged one. */
   #shortList(view: View, id: bigint, known?: readonly Part[]): readonly Part[] | null {
-    const hasOneSegment = known !== undefined || readStarts(view, id).length === 1;
-    if (!hasOneSegment) return null;
-    const parts = known ?? readSegment(view, id, 0);
+    const parts = known ?? unlessDamaged(() => onlySegment(view, id));
     // All segments but the last are full, so a list of this few known parts has one segment.
-    if (parts.length === 0 || parts.length > PARTS_PER_LOOKUP) return null;
+    if (parts === null || parts.length === 0 || parts.length > PARTS_PER_LOOKUP) return null;
     return parts.some(({ content }) => content.kind === "list") ? null : parts;
   }
 
@@ -301,7 +323,7 @@ export class StoredContents implements Contents {
       this.#sweeper.suspectAllFrom(before);
       throw error;
     }
-    if (this.#extents.lastExtent !== this.#lastExtent) {
+    if (this.#extents.reusesSpace && this.#extents.lastExtent !== this.#lastExtent) {
       this.#lastExtent = this.#extents.lastExtent;
       this.#sweeper.makeRoom();
     }

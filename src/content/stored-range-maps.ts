@@ -1,11 +1,14 @@
 import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
+import { prefetch } from "../store/accelerated.ts";
+import type { Need } from "../store/acceleration.ts";
 import type { Content, Reading, Taken } from "../store/content.ts";
 import { INLINE_BYTES_MAX } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import type { RangeMaps, Ranges } from "../store/range-map.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { AppendedEntries } from "./appended-entries.ts";
+import { keyOfFirstSegment, keysToDrop, keysToShare } from "./content-records.ts";
 import { entriesShowing } from "./content-slices.ts";
 import type { MapContents } from "./map-contents.ts";
 import { moveAppendedEntries } from "./move-appended-entries.ts";
@@ -17,15 +20,20 @@ import {
   endOf,
   entryAt,
   firstEntries,
+  keyOfRegion,
+  needsOfFirst,
+  needsOver,
+  needsToClear,
   noteCrowded,
   type RangeEntry,
   type RangeSource,
+  REGION_BYTES,
   readLayer,
   regionAt,
   writeEntry,
   writeLayer,
 } from "./range-records.ts";
-import { clearLayer, recount } from "./range-writes.ts";
+import { clearLayer, leavesIn, recount } from "./range-writes.ts";
 import { RangeSweep } from "./sweep-ranges.ts";
 import { WholeReading } from "./whole-reading.ts";
 
@@ -103,6 +111,7 @@ export class StoredRangeMaps implements RangeMaps {
   ): Content | null {
     const entries = entriesShowing(tx, content, from, from + length, at);
     if (entries === null) return null;
+    prefetch(tx, () => keysToShare(leavesIn(entries)));
     // Share before clearing: the bytes may lie in this very map.
     for (const { source } of entries) {
       if (source.kind === "leaf") this.#contents.share(tx, source.content);
@@ -114,6 +123,19 @@ export class StoredRangeMaps implements RangeMaps {
       if (entry.source.kind === "inline") noteCrowded(tx, regionAt(layer, entry.start));
     }
     return { ...map, id: layer, length: Math.max(map.length, at + length) };
+  }
+
+  needsToPlace({ id, length }: Content, contents: readonly Content[]): readonly Need[] {
+    const end = contents.reduce((sum, content) => sum + content.length, length);
+    const regions: Need[] = [];
+    for (let at = length; at < end; at += REGION_BYTES) regions.push(keyOfRegion(regionAt(id, at)));
+    const placed = [...keysToDrop(contents), ...contents.filter(isList).map(keyOfFirstSegment)];
+    return [
+      ...needsToClear(id, length, end),
+      ...needsOver(id, length, end, 1),
+      ...regions,
+      ...placed,
+    ];
   }
 
   clear(tx: Transaction, map: Content, from: number, until: number): Content {
@@ -184,6 +206,11 @@ export class StoredRangeMaps implements RangeMaps {
     this.#sweep.recheckLayers();
   }
 
+  /** What `drop` reads. */
+  needsToDrop({ id }: Content): readonly Need[] {
+    return needsOfFirst(id);
+  }
+
   /** Runs one round of sweeping; returns true while there may be more to do. */
   sweep(): Promise<boolean> {
     return this.#sweep.round();
@@ -238,6 +265,7 @@ export class StoredRangeMaps implements RangeMaps {
     from: number,
     until: number,
   ): { layer: bigint; isCrowded: boolean } {
+    prefetch(tx, () => needsToClear(map.id, from, until));
     const layer = this.#layerOf(tx, map);
     const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
     return { layer: done ? layer : this.#addLayerOn(tx, layer), isCrowded };
@@ -296,6 +324,10 @@ export class StoredRangeMaps implements RangeMaps {
     else this.#pins.delete(layer);
     this.#sweep.recheckLayers();
   }
+}
+
+function isList({ kind }: Content): boolean {
+  return kind === "list";
 }
 
 /** The bytes of the inline entry that starts at exactly this offset. Small files consist of one. */

@@ -1,6 +1,7 @@
 import { borrowedBody } from "../base/borrowed-buffer.ts";
-import type { Body } from "../base/bytes.ts";
+import type { Body, Bytes } from "../base/bytes.ts";
 import { fulfilled } from "../base/fulfilled.ts";
+import { prefetch } from "../store/accelerated.ts";
 import {
   type Address,
   type ExtentInfo,
@@ -9,14 +10,15 @@ import {
   type Written,
 } from "../store/extents.ts";
 import {
+  isDamageError,
   isFullError,
   type Store,
   StoreError,
   type Transaction,
   type View,
 } from "../store/store.ts";
-import { readAddresses, writeAddresses } from "./content-records.ts";
-import { deleteUses, isUsedBy, listUses, writeUses } from "./content-uses.ts";
+import { keysToOpen, readAddresses, writeAddresses } from "./content-records.ts";
+import { deleteUses, isUsedBy, keyOfUse, listUses, writeUses } from "./content-uses.ts";
 
 const EXTENTS_PER_ROUND = 8;
 const USES_PER_READ = 1_000;
@@ -28,6 +30,8 @@ const MOVED_BYTES_MAX = 8 * 1024 * 1024;
 const USED_PART_MAX = 0.5;
 /** The same limit while space is short: compaction then moves much to free little. */
 const USED_PART_MAX_WHEN_SHORT = 0.9;
+/** Extents of which the sweeper knows how many bytes may die before it checks them again. */
+const SPARE_NOTES_MAX = 100_000;
 
 /** Removes dead extents, and compacts mostly dead ones by moving the bytes in use elsewhere. */
 export class ExtentSweep {
@@ -90,10 +94,11 @@ export class ExtentSweep {
   async #checkSuspects(): Promise<boolean> {
     let checks = 0;
     for (const [extent, dead] of [...this.#suspects]) {
-      const info = this.#infoOf(extent);
+      if (dead < (this.#spareBytes.get(extent) ?? 0)) continue;
+      if (checks === EXTENTS_PER_ROUND) return true;
+      const info = await this.#extents.find(extent);
       if (info?.pinned) continue;
-      if (info !== undefined && dead < (this.#spareBytes.get(extent) ?? 0)) continue;
-      if (checks++ === EXTENTS_PER_ROUND) return true;
+      checks++;
       this.#suspects.delete(extent);
       this.#spareBytes.delete(extent);
       if (info !== undefined && !(await this.#isDone(info))) return true;
@@ -125,8 +130,7 @@ export class ExtentSweep {
       return false;
     } catch (error) {
       // A damaged extent stays as it is. After any other error the next round tries again.
-      const damaged = error instanceof StoreError && error.kind === "damaged";
-      if (!damaged) this.#addSuspect(info.extent, Number.POSITIVE_INFINITY);
+      if (!isDamageError(error)) this.#addSuspect(info.extent, Number.POSITIVE_INFINITY);
       throw error;
     }
   }
@@ -137,7 +141,7 @@ export class ExtentSweep {
     const usedPartMax = this.#isShort ? USED_PART_MAX_WHEN_SHORT : USED_PART_MAX;
     const spare = used - bytesOnDisk * usedPartMax;
     if (spare >= 0) {
-      this.#spareBytes.set(extent, spare);
+      this.#noteSpare(extent, spare);
       return true;
     }
     if (!(await this.#hasRoomToMove(used))) {
@@ -147,10 +151,20 @@ export class ExtentSweep {
     this.#extents.seal(extent);
     // A sealed extent without pins gets no new uses: no body is written to it, and an upload that
     // is not kept yet would pin it.
-    if (this.#infoOf(extent)?.pinned) return false;
+    if ((await this.#extents.find(extent))?.pinned) return false;
     if (!(await this.#moveUsed(extent))) return false;
     await this.#remove(extent);
     return true;
+  }
+
+  /** Forgets the oldest note where there are too many: that extent is only checked sooner. */
+  #noteSpare(extent: number, bytes: number): void {
+    this.#spareBytes.set(extent, bytes);
+    if (this.#spareBytes.size <= SPARE_NOTES_MAX) return;
+    for (const oldest of this.#spareBytes.keys()) {
+      this.#spareBytes.delete(oldest);
+      return;
+    }
   }
 
   async #remove(extent: number): Promise<void> {
@@ -187,10 +201,6 @@ export class ExtentSweep {
     }
   }
 
-  #infoOf(extent: number): ExtentInfo | undefined {
-    return this.#extents.list().find((info) => info.extent === extent);
-  }
-
   /** Moves bytes in use out of an extent; true once none are left. */
   async #moveUsed(extent: number): Promise<boolean> {
     const pin = this.#extents.pin([extent]);
@@ -212,6 +222,7 @@ export class ExtentSweep {
     try {
       const made = copies.map(fulfilled);
       await this.#store.transact((tx) => {
+        prefetch(tx, () => made.flatMap(({ piece }) => keysToMove(piece)));
         for (const { piece, written } of made) readdress(tx, piece, written.addresses);
       });
     } finally {
@@ -263,7 +274,9 @@ interface Copy {
 function firstPieces(view: View, extent: number): Piece[] {
   const pieces: Piece[] = [];
   let bytes = 0;
-  for (const { content } of listUses(view, extent, 0n, MOVED_PIECES_MAX)) {
+  const uses = listUses(view, extent, 0n, MOVED_PIECES_MAX);
+  prefetch(view, () => keysToOpen(uses.map(({ content: id }) => ({ id }))));
+  for (const { content } of uses) {
     const here = readAddresses(view, content).filter((at) => at.extent === extent);
     if (here.length === 0) {
       throw new StoreError("damaged", `content ${content} has no bytes in extent ${extent}`);
@@ -275,6 +288,10 @@ function firstPieces(view: View, extent: number): Piece[] {
     }
   }
   return pieces;
+}
+
+function keysToMove({ content, at }: Piece): Bytes[] {
+  return [keyOfUse(at.extent, content), ...keysToOpen([{ id: content }])];
 }
 
 /** Makes a content refer to the copy of a piece, unless the piece has been freed meanwhile. */

@@ -1,14 +1,16 @@
 import { fulfilled } from "../base/fulfilled.ts";
+import { prefetch } from "../store/accelerated.ts";
 import type { Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
 import type { Store, Transaction } from "../store/store.ts";
 import {
+  addressesToFree,
   deleteContent,
   deleteGarbage,
   dropReference,
   type Garbage,
+  keysToDrop,
   listGarbage,
-  readAddresses,
   takeSegment,
   writeGarbage,
 } from "./content-records.ts";
@@ -83,6 +85,7 @@ function freeSegment(tx: Transaction, id: bigint, freed: Address[]): boolean {
     deleteGarbage(tx, id);
     return true;
   }
+  prefetch(tx, () => keysToDrop(parts.map(({ content }) => content)));
   for (const part of parts) dropPart(tx, part, freed);
   return false;
 }
@@ -94,8 +97,9 @@ function dropPart(tx: Transaction, { content }: Part, freed: Address[]): void {
   else deleteContent(tx, content.id);
 }
 
+/** Without its record, nobody knows where a damaged content has its bytes: they stay in use. */
 function deleteAddresses(tx: Transaction, id: bigint, freed: Address[]): void {
-  const addresses = readAddresses(tx, id);
+  const addresses = addressesToFree(tx, id);
   deleteUses(tx, id, addresses);
   freed.push(...addresses);
   deleteContent(tx, id);

@@ -1,8 +1,11 @@
 import { borrowedBody } from "../base/borrowed-buffer.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import { KIB, MIB } from "../base/limits.ts";
+import { prefetch } from "../store/accelerated.ts";
+import type { Need } from "../store/acceleration.ts";
 import type { Reading, Taken } from "../store/content.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
+import { keysToDrop } from "./content-records.ts";
 import type { MapContents } from "./map-contents.ts";
 import { entriesOver } from "./range-pieces.ts";
 import {
@@ -16,9 +19,12 @@ import {
   dropLayer,
   endOf,
   firstEntries,
+  keyOfRegion,
+  keysOfLayers,
   listCrowded,
   listDoomed,
   listLayers,
+  needsOver,
   noteCrowded,
   type RangeEntry,
   REGION_BYTES,
@@ -30,7 +36,7 @@ import {
   writeEntry,
   writeLayer,
 } from "./range-records.ts";
-import { type Leaves, recount } from "./range-writes.ts";
+import { type Leaves, leavesIn, recount } from "./range-writes.ts";
 
 const LAYERS_PER_ROUND = 16;
 const ENTRIES_PER_STEP = 256;
@@ -120,6 +126,7 @@ export class RangeSweep {
     this.#nextLayer = null;
     const { last, joinable } = await this.#store.read((view) => {
       const found = listLayers(view, from, LAYERS_PER_ROUND);
+      prefetch(view, () => keysOfLayers(found.flatMap(({ parent }) => parent ?? [])));
       return {
         last: found.length < LAYERS_PER_ROUND ? undefined : found.at(-1),
         joinable: found.filter(({ id }) => this.#parentToJoin(view, id) !== null),
@@ -143,6 +150,7 @@ export class RangeSweep {
     const parent = this.#parentToJoin(tx, id);
     if (parent === null) return;
     const below = readLayer(tx, parent);
+    prefetch(tx, () => needsToMove(tx, parent, id));
     for (let moved = 0; moved < MOVED_ENTRIES_MAX; moved++) {
       if (moveUp(tx, this.#contents, parent, id, below.parent === null)) continue;
       deleteLayer(tx, parent);
@@ -220,6 +228,7 @@ export class RangeSweep {
         const until = run.start + run.length;
         const now = storedBetween(tx, layer, run.start, until, run.seen.length + 1);
         if (!areSame(now, run.seen)) return false;
+        prefetch(tx, () => keysToDrop(leavesIn(now.map(({ entry }) => entry))));
         for (const { entry } of now) {
           deleteEntry(tx, layer, entry.start);
           recount(tx, this.#contents, entry.source, 0);
@@ -277,6 +286,7 @@ function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
 /** Frees some entries of a layer; after the last one, frees the layer and drops its parent. */
 function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
   const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
+  prefetch(tx, () => keysToDrop(leavesIn(entries)));
   for (const entry of entries) {
     deleteEntry(tx, layer, entry.start);
     recount(tx, leaves, entry.source, 0);
@@ -288,6 +298,16 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
   deleteLayer(tx, layer);
   deleteDoomed(tx, layer);
   if (parent !== null) dropLayer(tx, parent);
+}
+
+/** What a body reads to move the next entries of a layer to the one on top. */
+function needsToMove(tx: Transaction, from: bigint, to: bigint): Need[] {
+  const moved = firstEntries(tx, from, MOVED_ENTRIES_MAX + 1);
+  const over = moved.flatMap((entry) => [
+    ...needsOver(to, entry.start, endOf(entry), MOVED_ENTRIES_MAX + 1),
+    keyOfRegion(regionAt(to, entry.start)),
+  ]);
+  return [...over, ...keysToDrop(leavesIn(moved))];
 }
 
 /**

@@ -4,8 +4,8 @@ import { KEY_BYTES_MAX } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
 import { deriveRange } from "../store/accelerated.ts";
 import type { Derivation, Derived, DerivedRange } from "../store/acceleration.ts";
-import type { Entry } from "../store/entry.ts";
-import type { RangeOptions, Transaction, View } from "../store/store.ts";
+import type { Entry, RangeOptions } from "../store/entry.ts";
+import type { Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 

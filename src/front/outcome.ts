@@ -50,7 +50,7 @@ interface OutcomeFields {
   readonly remoteAddress: string;
 }
 
-export const REST_SERVICE_NAMES = ["blob", "queue", "table", "file"] as const;
+export const REST_SERVICE_NAMES = ["blob", "queue", "table", "file", "dfs"] as const;
 
 export type RestServiceName = (typeof REST_SERVICE_NAMES)[number];
 

@@ -10,6 +10,8 @@ export interface SendBudgetSizes {
   readonly smallBytesMax: number;
   /** For answers that are whole in memory until their clients read them. */
   readonly unsentBytesMax: number;
+  /** For long documents while they are rendered. */
+  readonly renderingBytesMax: number;
   /** For the data of SMB READ answers. */
   readonly smbBytesMax: number;
 }
@@ -18,6 +20,7 @@ const DEFAULT_SIZES: SendBudgetSizes = {
   largeBytesMax: 24 * MIB,
   smallBytesMax: 96 * MIB,
   unsentBytesMax: 64 * MIB,
+  renderingBytesMax: 32 * MIB,
   smbBytesMax: 64 * MIB,
 };
 
@@ -50,18 +53,20 @@ export interface BudgetUsage {
  */
 export class SendBudget {
   readonly unsent: UnsentAnswers;
+  readonly rendering: MemoryBudget;
   readonly smb: MemoryBudget;
   readonly #large: MemoryBudget;
   readonly #small: MemoryBudget;
 
   constructor(sizes: Partial<SendBudgetSizes> = {}, clock: Clock = systemClock) {
-    const { largeBytesMax, smallBytesMax, unsentBytesMax, smbBytesMax } = {
+    const { largeBytesMax, smallBytesMax, unsentBytesMax, renderingBytesMax, smbBytesMax } = {
       ...DEFAULT_SIZES,
       ...sizes,
     };
     this.#large = new MemoryBudget(largeBytesMax);
     this.#small = new MemoryBudget(smallBytesMax);
     this.unsent = new UnsentAnswers(unsentBytesMax, clock);
+    this.rendering = new MemoryBudget(renderingBytesMax);
     this.smb = new MemoryBudget(smbBytesMax);
   }
 
@@ -72,6 +77,7 @@ export class SendBudget {
       usageOf("large", this.#large),
       usageOf("small", this.#small),
       { pool: "unsent", taken: unsent.bytes, bytesMax: unsent.bytesMax, waiting: 0 },
+      usageOf("rendering", this.rendering),
       usageOf("smb", this.smb),
     ];
   }

@@ -1,12 +1,17 @@
 import { resolve } from "node:path";
+import { s3Url } from "../engine/s3/s3-place.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import type { Program } from "./programs.ts";
 import type { Settings } from "./settings.ts";
+import { readRecordsAddress } from "./shared-place.ts";
 
 /** A listening server, and its settings. */
 export interface Started {
   readonly version: string;
-  readonly settings: Pick<Settings, "location" | "accounts" | "listen" | "tls">;
+  readonly settings: Pick<
+    Settings,
+    "location" | "shared" | "bucket" | "accounts" | "listen" | "tls"
+  >;
   /** By service, in the order of their start. */
   readonly origins: ReadonlyMap<ServiceName, string>;
   /** Null if metrics are off. */
@@ -44,7 +49,7 @@ function azuriteLines(program: Program, started: Started): Announcements {
 }
 
 function ownLines({ version, settings, origins }: Started): Announcements {
-  const { location, accounts } = settings;
+  const { accounts } = settings;
   const names = [...accounts.byName.keys()];
   const more = names.length - ACCOUNTS_SHOWN_MAX;
   const shown = names.slice(0, ACCOUNTS_SHOWN_MAX).join(", ");
@@ -55,13 +60,23 @@ function ownLines({ version, settings, origins }: Started): Announcements {
   return {
     ready: [
       `Lazuli ${version}`,
-      `Data: ${location === null ? "in memory" : resolve(location)}`,
+      `Data: ${placeOf(settings)}`,
       `Accounts: ${shown}${more > 0 ? ` and ${more} more` : ""}`,
       ...listening,
     ],
     closing: [],
     closed: [],
   };
+}
+
+function placeOf({ location, shared, bucket }: Started["settings"]): string {
+  const bytes = bucket === null ? null : s3Url(bucket);
+  if (shared === null) {
+    const records = location === null ? "in memory" : resolve(location);
+    return bytes === null ? records : `${records}, large bodies in ${bytes}`;
+  }
+  const { shown } = readRecordsAddress(shared.records);
+  return `records at ${shown}, bytes in ${bytes ?? resolve(shared.bytes)}`;
 }
 
 /** The lines of `azurite`: the requested address, then the actual one. */

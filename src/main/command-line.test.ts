@@ -214,8 +214,7 @@ test("mistakes are refused in one line that says what to do", () => {
     ["reload --config c", /--config has no meaning for `lazuli reload`/],
     ["--services blob,blob", /names "blob" twice/],
     ["--services ,", /has an empty place.*--services blob,queue/],
-    ["--services Blob", /knows no service "Blob".*has blob, queue, table, file, smb\./],
-    ["--services dfs", /knows no service "dfs"/],
+    ["--services Blob", /knows no service "Blob".*has blob, queue, table, file, dfs, smb\./],
     ["--services blob --filePort 1", /--filePort has no meaning here: --services starts Blob only/],
     ["verify --blobPort 1", /--blobPort has no meaning for `lazuli verify`\./],
     ["--scrub 0", /--scrub needs a number of MiB a second, 1 or more/],
@@ -280,4 +279,11 @@ test("a switch in the environment is true or false, and nothing is off", () => {
   assert.throws(() => trust("yes"), {
     message: 'LAZULI_TRUST_NETWORK is true or false, not "yes".',
   });
+});
+
+test("verify takes the bucket of a data folder, too", () => {
+  const asked = readCommandLine(["verify", "--bytes", "s3://bucket"], { AWS_REGION: "r" });
+  assert.ok(asked.kind === "verify");
+  assert.equal(asked.bytes?.bytes, "s3://bucket");
+  assert.equal(asked.bytes?.s3.region, "r");
 });

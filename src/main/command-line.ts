@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-options.ts";
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
+import { firstS3Flag, isBucket, readS3Options, type S3Given } from "./bytes-options.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
 import { originAt } from "./connection-string.ts";
 import {
@@ -15,7 +16,6 @@ import {
   SERVICE_NAMES,
   SERVICES,
   type ServiceName,
-  STARTABLE_SERVICES,
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
@@ -25,7 +25,11 @@ export type Asked =
   /** `topic` is the beginning of commands; null for the whole page. */
   | { readonly kind: "help"; readonly topic: string | null }
   | { readonly kind: "version" }
-  | { readonly kind: "verify"; readonly location: string }
+  | {
+      readonly kind: "verify";
+      readonly location: string;
+      readonly bytes?: Pick<Options, "bytes" | "s3">;
+    }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
   | { readonly kind: "account"; readonly asked: AccountAsked }
@@ -39,6 +43,11 @@ export interface Options {
   /** The folder that Azurite would use with these flags; null if that does not matter. */
   readonly azuriteLocation: string | null;
   readonly memoryBytesMax: number | null;
+  /** The URL of records that several front ends share; null for none. */
+  readonly records: string | null;
+  /** The place of the bytes that belong to these records. */
+  readonly bytes: string | null;
+  readonly s3: S3Given;
   /** Whether to start even if the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss: boolean;
   /** MiB per second that are read to look for damage; null for none. */
@@ -106,11 +115,16 @@ export function readCommandLine(
   requireFlagsOf(command, given, program);
   requireUsableEnvironment(env);
   if (command === "start") return readStart(given, env, program);
+  const s3Flag = firstS3Flag(given);
   given.setDefaults(env);
   const location = given.text("location") ?? DEFAULT_LOCATION;
   switch (command) {
-    case "verify":
-      return { kind: "verify", location };
+    case "verify": {
+      const bytes = given.text("bytes");
+      if (bytes === null) return { kind: "verify", location };
+      const s3 = readS3Options(given, env, s3Flag);
+      return { kind: "verify", location, bytes: { bytes, s3 } };
+    }
     case "health":
       return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":
@@ -217,7 +231,7 @@ function readServices(given: Given, program: Program): readonly ServiceName[] {
 
 function chosenServices(list: string, program: Program): readonly ServiceName[] {
   const names = list.split(",").map((name) => name.trim());
-  const choices = STARTABLE_SERVICES.filter((service) => program.services.includes(service));
+  const choices = SERVICE_NAMES.filter((service) => program.services.includes(service));
   const wrong = names.find((name) => !choices.some((one) => one === name));
   if (wrong !== undefined) {
     const what = wrong === "" ? "has an empty place" : `knows no service "${wrong}"`;
@@ -273,14 +287,15 @@ function meant(name: string, program: Program): string {
 function requireUsableEnvironment(env: Environment): void {
   if (env.AZURITE_DB) {
     throw new UsageError(
-      "AZURITE_DB is set, but Lazuli does not use an SQL database: it keeps its data in a folder. " +
-        "Unset AZURITE_DB, and choose the folder with --location.",
+      "AZURITE_DB is set, which Lazuli does not use: it keeps its data in a folder, or shares records " +
+        "in PostgreSQL. Unset AZURITE_DB, and use --location or --records.",
     );
   }
 }
 
 function readOptions(given: Given, env: Environment, program: Program): Options {
   requireNoContradictions(given);
+  const s3Flag = firstS3Flag(given);
   given.setDefaults(env);
   const services = readServices(given, program);
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
@@ -291,6 +306,9 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     location: isInMemory ? null : (location ?? DEFAULT_LOCATION),
     azuriteLocation: isInMemory || !program.isAzurite ? null : (location ?? "."),
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
+    records: given.text("records"),
+    bytes: given.text("bytes"),
+    s3: readS3Options(given, env, s3Flag),
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
     listen: readListen(given, services),
@@ -324,6 +342,7 @@ function requireNoContradictions(given: Given): void {
       "--acceptDataLoss is about a data folder, and --inMemoryPersistence uses none: leave one of them out.",
     );
   }
+  requireSharedAlone(given);
   if (given.has("extentMemoryLimit") && !given.has("inMemoryPersistence")) {
     throw new UsageError("--extentMemoryLimit works only together with --inMemoryPersistence.");
   }
@@ -341,6 +360,26 @@ function requireNoContradictions(given: Given): void {
   }
   if (oauth !== null && !given.has("cert")) {
     throw new UsageError("--oauth needs HTTPS: give a certificate with --cert and --key.");
+  }
+}
+
+/** Records that are shared exclude the flags of a data folder, and of SMB. */
+function requireSharedAlone(given: Given): void {
+  const shared = ["records", "bytes"].find((name) => given.has(name));
+  if (shared === undefined) return;
+  // A bucket also takes the bytes of a data folder.
+  const isForFolder = shared === "bytes" && isBucket(given.text("bytes"));
+  const excluded = isForFolder
+    ? ["inMemoryPersistence"]
+    : ["location", "inMemoryPersistence", "acceptDataLoss"];
+  const other = excluded.find((name) => given.has(name));
+  if (other !== undefined) {
+    throw new UsageError(
+      `--${shared} and --${other} contradict each other: leave one of them out.`,
+    );
+  }
+  if (!isForFolder && given.text("services")?.split(",").includes("smb")) {
+    throw new UsageError("SMB does not work with --records yet: leave it out of --services.");
   }
 }
 

@@ -5,6 +5,7 @@ import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
+import type { S3Keys, S3Options } from "./bytes-options.ts";
 import { ConfigText, type Fields } from "./config-fields.ts";
 import { ConfiguredRoles } from "./configured-roles.ts";
 
@@ -16,6 +17,11 @@ export interface Config {
   readonly copySources?: AllowedSources;
   /** The most connections of one address to each service. */
   readonly maxConnectionsPerAddress?: number;
+  /** The same as `--records` and `--bytes`. */
+  readonly records?: string;
+  readonly bytes?: string;
+  /** How to reach the bucket, if bytes are in one. */
+  readonly s3?: S3Options;
 }
 
 export interface AccountConfig extends AccountSettings {
@@ -37,6 +43,9 @@ export function readConfig(file: string, text: string): Config {
     ...(top.mayHave(PER_ADDRESS)
       ? { [PER_ADDRESS]: top.number(PER_ADDRESS, 1, Number.MAX_SAFE_INTEGER) }
       : {}),
+    ...(top.mayHave("records") ? { records: top.text("records") } : {}),
+    ...(top.mayHave("bytes") ? { bytes: top.text("bytes") } : {}),
+    ...(top.mayHave("s3") ? { s3: readS3(top.object("s3")) } : {}),
   };
   top.requireNoOthers();
   return config;
@@ -78,6 +87,9 @@ function readBlobSettings(fields: Fields): BlobSettings {
     containerRetentionDays: fields.mayHave("containerRetentionDays")
       ? fields.number("containerRetentionDays", 1, RETENTION_DAYS_MAX)
       : containerRetentionDays,
+    ...(fields.mayHave("hierarchicalNamespace")
+      ? { hierarchicalNamespace: fields.flag("hierarchicalNamespace") }
+      : {}),
   };
   fields.requireNoOthers();
   return settings;
@@ -123,6 +135,31 @@ function readKeyPlace(fields: Fields): KeyPlace {
     default:
       return { keys: fields.objects("keys").map((key) => key.all()) };
   }
+}
+
+function readS3(fields: Fields): S3Options {
+  const textOrNull = (name: string) => (fields.mayHave(name) ? fields.text(name) : null);
+  const s3 = {
+    endpoint: textOrNull("endpoint"),
+    region: textOrNull("region"),
+    addressStyle: textOrNull("addressStyle"),
+    credentialsFile: textOrNull("credentialsFile"),
+    caFile: textOrNull("caFile"),
+    keys: readS3Keys(fields),
+  };
+  fields.requireNoOthers();
+  return s3;
+}
+
+function readS3Keys(fields: Fields): S3Keys | null {
+  const names = ["accessKeyId", "secretAccessKey", "sessionToken"];
+  const given = names.filter((name) => fields.mayHave(name));
+  if (given.length === 0) return null;
+  return {
+    accessKeyId: fields.text("accessKeyId"),
+    secretAccessKey: fields.text("secretAccessKey"),
+    sessionToken: given.includes("sessionToken") ? fields.text("sessionToken") : null,
+  };
 }
 
 function readSources(top: Fields): AllowedSources {

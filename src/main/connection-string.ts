@@ -32,12 +32,16 @@ export function accountUrls(account: string, urls: UrlsByService): UrlsByService
   return Object.fromEntries(own);
 }
 
+function endpointName(service: ServiceName): string {
+  return service === "dfs" ? "DfsEndpoint" : `${SERVICES[service].title}Endpoint`;
+}
+
 /** The connection string of an account with these URLs. */
 export function connectionString(account: string, key: string, urls: UrlsByService): string {
   const [first = "http:"] = Object.values(urls);
   const scheme = first.split(":").at(0);
   const endpoints = Object.entries(urls).map(
-    ([service, url]) => `${SERVICES[service as ServiceName].title}Endpoint=${url};`,
+    ([service, url]) => `${endpointName(service as ServiceName)}=${url};`,
   );
   return `DefaultEndpointsProtocol=${scheme};AccountName=${account};AccountKey=${key};${endpoints.join("")}`;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualClock } from "../base/clock.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
-import { type Store, StoreError } from "../store/store.ts";
+import { altered } from "../store/altered-store.fixture.ts";
+import { StoreError } from "../store/store.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
 import { memoryData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
@@ -10,12 +11,7 @@ import { StartError } from "./start-error.ts";
 /** Data whose writes fail. */
 function dataThatFails(error: Error) {
   const store = new MemoryStore(new ManualClock(1_700_000_000_000));
-  const failing: Store = {
-    read: (body) => store.read(body),
-    transact: () => Promise.reject(error),
-    close: () => store.close(),
-  };
-  return memoryData(failing, null);
+  return memoryData(altered(store, { transact: () => Promise.reject(error) }), null);
 }
 
 test("a start without room for its first write says what to do", async () => {

@@ -65,15 +65,12 @@ export const SERVICES = {
 export type ServiceName = keyof typeof SERVICES;
 
 /** The services over HTTP, each of which answers for the health of the whole server. */
-export const REST_SERVICES = ["blob", "queue", "table", "file"] as const;
+export const REST_SERVICES = ["blob", "queue", "table", "file", "dfs"] as const;
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_LOCATION = "lazuli-data";
-
-/** The services that `--services` can choose; DFS is still to come. */
-export const STARTABLE_SERVICES = SERVICE_NAMES.filter((service) => service !== "dfs");
 
 export const FLAG_GROUPS: readonly FlagGroup[] = [
   {
@@ -98,6 +95,53 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         help: "The most memory for stored bytes, with --inMemoryPersistence.",
       },
       {
+        name: "records",
+        value: "url",
+        help: "Share records with others: postgres://user@host/database.",
+        env: "LAZULI_RECORDS",
+      },
+      {
+        name: "bytes",
+        value: "place",
+        help: "A bucket for large bodies, or a shared folder.",
+        commands: ["start", "verify"],
+        env: "LAZULI_BYTES",
+      },
+      {
+        name: "s3Endpoint",
+        value: "url",
+        help: "The bucket's store (default: AWS in the region).",
+        commands: ["start", "verify"],
+        env: "AWS_ENDPOINT_URL_S3",
+      },
+      {
+        name: "s3Region",
+        value: "name",
+        help: "Its region (default us-east-1).",
+        commands: ["start", "verify"],
+        env: "AWS_REGION",
+      },
+      {
+        name: "s3AddressStyle",
+        value: "style",
+        help: "Its URLs have the bucket in path or host.",
+        commands: ["start", "verify"],
+        env: "LAZULI_S3_ADDRESS_STYLE",
+      },
+      {
+        name: "s3Credentials",
+        value: "file",
+        help: "Its key, as in ~/.aws/credentials.",
+        commands: ["start", "verify"],
+      },
+      {
+        name: "s3Ca",
+        value: "file",
+        help: "Authorities to trust for its certificate (PEM).",
+        commands: ["start", "verify"],
+        env: "AWS_CA_BUNDLE",
+      },
+      {
         name: "acceptDataLoss",
         value: null,
         help: "Start although the write-ahead log has lost acknowledged writes.",
@@ -115,7 +159,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "services",
         value: "list",
-        help: `Start only these, separated by commas: ${STARTABLE_SERVICES.join(",")}.`,
+        help: `Start only these, by commas: ${SERVICE_NAMES.join(",")}.`,
       },
       {
         name: "host",

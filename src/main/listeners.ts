@@ -1,6 +1,6 @@
 import type { OnOutcome } from "../front/outcome.ts";
-import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
+import { BlobDoors } from "../front/rest/datalake/blob-doors.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
@@ -12,9 +12,7 @@ import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import type { SmbListener } from "../front/smb/transport.ts";
-import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
-import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
 import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import type { ServiceName } from "./flags.ts";
@@ -107,25 +105,19 @@ export class Listeners {
     const files = this.#files;
     const { oauth, pathStyleOnly, blobSettings, fileSettings, foreignSources: foreign } = settings;
     const accounts = { ...settings.accounts, pathStyleOnly };
-    const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
-    const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
     const names = [...accounts.byName.keys()];
     const authOf = (name: ServiceName) =>
       isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
-    const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
+    const protocols = { blob: BLOB_SOURCES, dfs: BLOB_SOURCES, file: FILE_SOURCES };
     const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
+    const blobContext = { ...data, settingsByAccount: blobSettings, sources };
+    const fileContext = { ...files, settingsByAccount: fileSettings, sources };
     return [
-      ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, authOf("blob"))],
+      ["blob", new BlobDoors("blob", blobContext, accounts, authOf("blob"))],
       ["queue", new QueueRestService(data, accounts, authOf("queue"))],
       ["table", new TableRestService(data, accounts, authOf("table"))],
-      [
-        "file",
-        new FileRestService(
-          { ...files, settingsOf: fileSettingsOf, sources },
-          accounts,
-          authOf("file"),
-        ),
-      ],
+      ["file", new FileRestService(fileContext, accounts, authOf("file"))],
+      ["dfs", new BlobDoors("dfs", blobContext, accounts, authOf("dfs"))],
     ];
   }
 

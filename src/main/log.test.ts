@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ManualClock } from "../base/clock.ts";
 import type { RestOutcome } from "../front/outcome.ts";
-import { StoreError } from "../store/store.ts";
+import { StoreError, type StoreErrorKind } from "../store/store.ts";
 import { openLog } from "./log.ts";
 import { StartError } from "./start-error.ts";
 
@@ -88,4 +88,18 @@ test("a log that cannot be written is refused at the start", async () => {
       error.message,
     );
   });
+});
+
+test("a failure that lasts is logged once a minute, any other each time", async () => {
+  const lines = new Lines();
+  const clock = new ManualClock(CLOCK.now());
+  const log = await openLog(NO_FILES, lines, clock);
+  const fail = (kind: StoreErrorKind) => log.failure("1", new StoreError(kind, kind), undefined);
+  const kinds = ["full", "unreachable", "damaged"] as const;
+  for (const kind of [...kinds, ...kinds]) fail(kind);
+  clock.advance(60_000);
+  for (const kind of kinds) fail(kind);
+  const told = lines.errLines.map((line) => line.split(" ").at(-1));
+  assert.deepEqual(told, ["full", "unreachable", "damaged", "damaged", ...kinds]);
+  await log.close();
 });

@@ -1,13 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import type { OnOutcome } from "../front/outcome.ts";
 import type { Asked, HttpLog } from "../front/rest/http/log.ts";
-import { isFullError, StoreError } from "../store/store.ts";
+import { StoreError, type StoreErrorKind } from "../store/store.ts";
 import { accessLineIn, type LogFormat } from "./access-line.ts";
 import { LineFile } from "./line-file.ts";
 import { isLogged } from "./logged-outcomes.ts";
 
-/** The least time between two lines about a full disk, on which every write fails. */
-const FULL_AGAIN_MS = 60_000;
+/** Failures that last, so that very many requests meet them. */
+const LASTING_KINDS: ReadonlySet<StoreErrorKind> = new Set(["full", "unreachable"]);
+/** The least time between two lines about the same lasting failure. */
+const LASTING_AGAIN_MS = 60_000;
 
 /** The output for users. */
 export interface Terminal {
@@ -45,10 +47,12 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
     opened.push(file);
     return (line: string) => file.write(line);
   };
-  let fullToldMs = Number.NEGATIVE_INFINITY;
-  const mayRepeat = () => {
-    if (clock.now() - fullToldMs < FULL_AGAIN_MS) return false;
-    fullToldMs = clock.now();
+  const toldMs = new Map<StoreErrorKind, number>();
+  const mayRepeat = ({ kind }: StoreError) => {
+    if (!LASTING_KINDS.has(kind)) return true;
+    const lastMs = toldMs.get(kind) ?? Number.NEGATIVE_INFINITY;
+    if (clock.now() - lastMs < LASTING_AGAIN_MS) return false;
+    toldMs.set(kind, clock.now());
     return true;
   };
   const { logFile, debugFile } = files;
@@ -56,7 +60,7 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
   const debug = debugFile && (await open("--debug", debugFile));
   return {
     failure(requestId, error, asked) {
-      if (isFullError(error) && !mayRepeat()) return;
+      if (error instanceof StoreError && !mayRepeat(error)) return;
       const what = requestId === "" ? "a connection" : `request ${requestId}${askedFor(asked)}`;
       terminal.err(`${now()} ${what} failed: ${describe(error)}`);
     },

@@ -16,7 +16,7 @@ import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { reloadServer } from "./reload-command.ts";
 import { type Serving, serve } from "./serve.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { chooseBucket, readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -50,9 +50,15 @@ async function run(program: Program): Promise<void> {
     }
     case "version":
       return around.out(version());
-    case "verify":
-      process.exitCode = await verify(asked.location, { ...around, progress: process.stderr });
+    case "verify": {
+      const { location, bytes } = asked;
+      const bucket =
+        bytes === undefined
+          ? null
+          : chooseBucket(bytes.bytes, { ...bytes, location, configFile: null });
+      process.exitCode = await verify(location, { ...around, progress: process.stderr }, bucket);
       return;
+    }
     case "health":
       process.exitCode = await health(asked.origins, around);
       return;

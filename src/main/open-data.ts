@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
 import { findEndOfUse } from "../content/content-uses.ts";
+import { readPlace } from "../content/extent-makers.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
 import { directIoNote } from "../engine/embedded/direct-io.ts";
@@ -16,6 +17,7 @@ import { WAL_BYTES_ENOUGH } from "../engine/embedded/wal.ts";
 import { WalLossError } from "../engine/embedded/wal-check.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
+import type { S3Place } from "../engine/s3/s3-place.ts";
 import { Machine } from "../machine/machine.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
@@ -23,6 +25,7 @@ import type { Contents } from "../store/contents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
+import type { SharedPlace } from "./shared-place.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
@@ -30,7 +33,11 @@ export interface DataPlace {
   /** Null for memory. */
   readonly location: string | null;
   readonly memoryBytesMax: number | null;
+  /** A bucket for large bodies; by default they are with the records. */
+  readonly bucket?: S3Place | null;
   readonly acceptDataLoss?: boolean;
+  /** Records and bytes that several front ends share, instead of a folder or memory. */
+  readonly shared?: SharedPlace | null;
 }
 
 /** The store and contents that the services use. */
@@ -44,6 +51,10 @@ export interface Data {
   readonly space: DiskSpace | null;
   /** For metrics. Null for data in memory. */
   readonly engine: SeenEngine | null;
+  /** The time that all front ends have in common; null for that of this machine. */
+  readonly clock: Clock | null;
+  /** A further round of background work; null if there is none. */
+  readonly collect: (() => Promise<boolean>) | null;
   close(): Promise<void>;
 }
 
@@ -54,15 +65,22 @@ const EXTENT_BYTES_MIN = 4 * MIB;
 
 /** Opens the data, and makes the folder if it is missing. Throws a `StartError`. */
 export async function openData(
-  { location, memoryBytesMax, acceptDataLoss = false }: DataPlace,
+  { location, memoryBytesMax, acceptDataLoss = false, shared = null, bucket = null }: DataPlace,
   clock: Clock,
   failStop: FailStop,
   options: Partial<Pick<WalOptions, "tell" | "onDamage">> = {},
 ): Promise<Data> {
+  if (shared !== null) {
+    // Loaded only when it is asked for: most servers keep their data in a folder.
+    const { openSharedData } = await import("./shared-data.ts");
+    return openSharedData(shared, bucket);
+  }
   if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {
-    return await openFolder(resolve(location), clock, failStop, { ...options, acceptDataLoss });
+    const wal = { ...options, acceptDataLoss };
+    return await openFolder(resolve(location), bucket, clock, failStop, wal);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw await startError(error, resolve(location));
   }
 }
@@ -71,6 +89,9 @@ const RESTORE = "Restore the data folder from a backup, or choose another one wi
 const ADVICE_ON_LOSS =
   "Put the log files back where they were, or restore the whole data folder from a backup. " +
   "To start without the lost writes, add --acceptDataLoss once, then run `lazuli verify`.";
+
+const BYTES_ELSEWHERE =
+  "The large bodies of this data folder are in an object store: name it with --bytes s3://bucket/prefix.";
 
 async function startError(error: unknown, folder: string): Promise<StartError> {
   // A start first copies the WAL into the database, which takes space.
@@ -88,8 +109,11 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
 }
 
 /** Data in memory, which ends with the process. */
-export function memoryData(store: Store, bytesMax: number | null): Data {
-  const extents = new MemoryExtents();
+export function memoryData(
+  store: Store,
+  bytesMax: number | null,
+  extents = new MemoryExtents(),
+): Data {
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const machine = new Machine();
   const contents = new StoredContents(store, extents, machine, incoming);
@@ -98,12 +122,13 @@ export function memoryData(store: Store, bytesMax: number | null): Data {
     await store.close();
     await machine.close();
   };
-  const none = { warnings: [], space: null, engine: null };
+  const none = { warnings: [], space: null, engine: null, clock: null, collect: null };
   return { store, contents, breaks, ...none, close };
 }
 
 async function openFolder(
   path: string,
+  bucket: S3Place | null,
   clock: Clock,
   failStop: FailStop,
   options: Partial<WalOptions>,
@@ -125,11 +150,22 @@ async function openFolder(
       { ...options, space, ephemeral: EPHEMERAL_SPACES, figures },
     );
     undo.add(() => store.close());
-    const endOfUse = await findEndOfUse(store);
+    const breaks = new CacheBreaks();
+    const close = () => undo.run();
+    const own = { store, breaks, space, clock: null, close };
+    const seen = { figures, store, space, machine };
+    if (bucket !== null) {
+      const { openBucket } = await import("./open-bucket.ts");
+      const { extents, collect } = await openBucket(bucket, store, machine, undo);
+      const contents = new StoredContents(store, extents, machine);
+      const engine = { ...seen, extents: null };
+      return { ...own, contents, warnings: folder.openToOthers, engine, collect };
+    }
+    if ((await store.read(readPlace)) !== null) throw new StartError(BYTES_ELSEWHERE);
     const extents = await EmbeddedExtents.open({
       folder: folder.extentsFolder,
       machine,
-      endOfUse,
+      endOfUse: await findEndOfUse(store),
       failStop,
       extentBytesMax: partOfVolume(volumeBytes, EXTENT_PART, EXTENT_BYTES_MIN, EXTENT_BYTES_MAX),
       space,
@@ -138,11 +174,9 @@ async function openFolder(
     undo.add(() => extents.close());
     const guarded = new GuardedWrites(extents, space);
     const contents = new StoredContents(store, extents, machine, guarded);
-    const breaks = new CacheBreaks();
     const note = directIoNote(folder.extentsFolder, extents.directFlag);
     const warnings = note === null ? folder.openToOthers : [...folder.openToOthers, note];
-    const engine = { figures, store, extents, space, machine };
-    return { store, contents, breaks, warnings, space, engine, close: () => undo.run() };
+    return { ...own, contents, warnings, engine: { ...seen, extents }, collect: null };
   } catch (error) {
     await undo.run();
     throw error;

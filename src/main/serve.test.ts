@@ -15,6 +15,7 @@ import { createShare } from "../service/file/create-share.ts";
 import { NO_SETTINGS } from "../service/file/item-settings.ts";
 import { openFile } from "../service/file/open-file.ts";
 import type { StoreError } from "../store/store.ts";
+import { ANY_PORTS } from "./any-ports.fixture.ts";
 import { readCommandLine } from "./command-line.ts";
 import { openData } from "./open-data.ts";
 import { type Serving, serve } from "./serve.ts";
@@ -41,19 +42,7 @@ class Around implements Surroundings {
 }
 
 function settings(...args: string[]) {
-  const ports = [
-    "--blobPort",
-    "0",
-    "--queuePort",
-    "0",
-    "--tablePort",
-    "0",
-    "--filePort",
-    "0",
-    "--smbPort",
-    "0",
-  ];
-  const asked = readCommandLine([...ports, ...args], {});
+  const asked = readCommandLine([...ANY_PORTS, ...args], {});
   assert.equal(asked.kind, "start");
   return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);
 }
@@ -106,7 +95,7 @@ test("--listener chooses the parser of every REST service", async (t) => {
     ["node", undefined],
   ] as const) {
     const { origins } = await started(t, new Around(), "--inMemoryPersistence", "--listener", kind);
-    for (const service of ["blob", "queue", "table", "file"] as const) {
+    for (const service of ["blob", "queue", "table", "file", "dfs"] as const) {
       const answer = await answerTo(
         origins.get(service) ?? "",
         "FROB / HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -198,7 +187,7 @@ test("handles of an earlier process are closed before any request is served", as
 
 test("every service listens, and nothing else takes a port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
-  assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "smb"]);
+  assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "dfs", "smb"]);
 });
 
 test("only the services that are to be started listen", async (t) => {
@@ -214,7 +203,7 @@ test("an unknown account is reported as unknown, on loopback with the names of e
   const told = async (...args: string[]) => {
     const { origins } = await started(t, new Around(), "--inMemoryPersistence", ...args);
     const details: string[] = [];
-    for (const name of ["blob", "queue", "table", "file"] as const) {
+    for (const name of ["blob", "queue", "table", "file", "dfs"] as const) {
       const { port } = new URL(origins.get(name) ?? "");
       const headers = { authorization: "SharedKey nosuch:sig", "x-ms-version": "2026-04-06" };
       const path = name === "table" ? "Tables" : "?comp=list";
@@ -229,11 +218,12 @@ test("an unknown account is reported as unknown, on loopback with the names of e
   };
   const rest = "The path begins with the name of the account, unless the host does";
   const local = `'nosuch' is unknown to this server. It has: devstoreaccount1. ${rest}`;
-  assert.deepEqual(await told(), [local, local, local, local]);
+  assert.deepEqual(await told(), [local, local, local, local, local]);
   const hidden = `'nosuch' is unknown to this server. ${rest}`;
   assert.deepEqual(await told("--queueHost", "0.0.0.0", "--trustNetwork"), [
     local,
     hidden,
+    local,
     local,
     local,
   ]);

@@ -13,7 +13,7 @@ import { type FailStop, isFullError } from "../store/store.ts";
 import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
 import { DamageReports } from "./damage-reports.ts";
-import { endEarlierRun } from "./end-earlier-run.ts";
+import { endEarlierRun, joinOthers } from "./end-earlier-run.ts";
 import type { ServiceName } from "./flags.ts";
 import { listenError } from "./listen-error.ts";
 import { Listeners } from "./listeners.ts";
@@ -76,20 +76,22 @@ interface Opened extends Pick<Serving, "origins" | "metricsOrigin"> {
 /** Opens everything. Each step that succeeds adds its reversal to `undo`. */
 async function open(
   settings: Settings,
-  around: Surroundings,
+  process: Surroundings,
   log: Log,
   undo: Undo,
 ): Promise<Opened> {
   let isHealthy = true;
   const failStop: FailStop = (error) => {
     isHealthy = false;
-    around.failStop(error);
+    process.failStop(error);
   };
   for (const warning of settings.warnings) log.warn("warning", warning);
   logKeyFailures(settings, log);
-  const data = await openLoggedData(settings, around, log, failStop);
+  const data = await openLoggedData(settings, process, log, failStop);
   undo.add(() => data.close());
-  const epoch = await endEarlierRun(data);
+  // Leases, signatures and expiry go by one clock, whichever front end judges them.
+  const around = data.clock === null ? process : { ...process, clock: data.clock };
+  const epoch = settings.shared === null ? await endEarlierRun(data) : await joinOthers(data);
   const copies = new RunningCopies();
   undo.add(() => copies.stop());
   const background = sweeping(data, around, log);
@@ -165,7 +167,9 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
   const tables = new TableSweep(data);
   const files = new FileSweep(data);
   const sweeps = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
-  return new Background([...sweeps, () => lookForSpace(data)], schedule, (error) => {
+  const collect = data.collect === null ? [] : [data.collect];
+  const rounds = [...sweeps, ...collect, () => lookForSpace(data)];
+  return new Background(rounds, schedule, (error) => {
     // A full disk was reported when it became full.
     if (!isFullError(error)) log.warn("sweeping failed", error);
   });

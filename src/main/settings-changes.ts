@@ -12,6 +12,9 @@ const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
   roles: "other roles",
   copySources: "other sources of copies",
   maxConnectionsPerAddress: "another limit of connections per address",
+  records: "other records (only after a restart)",
+  bytes: "another place of bytes (only after a restart)",
+  s3: "another way to the bucket (only after a restart)",
 };
 
 /** The words for a change of an account, with the part that has changed. */

@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Bytes } from "../base/bytes.ts";
+import type { S3Place } from "../engine/s3/s3-place.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
 import { readKeySet } from "../front/rest/auth/signing-keys.ts";
@@ -9,10 +10,14 @@ import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import type { BlobSettings } from "../service/blob/context.ts";
 import type { FileSettings } from "../service/file/context.ts";
 import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList, weakKeys } from "./accounts.ts";
+import { isBucket } from "./bytes-options.ts";
+import { readBytesPlace } from "./bytes-place.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
+import type { ServiceName } from "./flags.ts";
 import { requireNoExposure } from "./network-guard.ts";
+import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
 import { StartError, UsageError } from "./start-error.ts";
 
@@ -34,6 +39,10 @@ export interface Settings extends Options {
   readonly smb: SmbSettings;
   /** Null for half of all connections. */
   readonly connectionsPerAddress: number | null;
+  /** Records and bytes that several front ends share; null for a data folder, or memory. */
+  readonly shared: SharedPlace | null;
+  /** The bucket for large bodies; null if they are in a folder, or in memory. */
+  readonly bucket: S3Place | null;
   /** Other servers that may be copied from. */
   readonly foreignSources: ForeignSources;
   /** Problems that do not prevent the start, one line each. */
@@ -48,8 +57,8 @@ export function readSettings(options: Options, read = readFile): Settings {
   const { configFile, certificate } = options;
   const config =
     configFile === null ? {} : readConfig(configFile, read(configFile).toString("utf8"));
-  const [source, chosen] = chooseAccounts(options, config);
-  const stated = config.roles?.of(chosen) ?? chosen;
+  const [source, configured] = chooseAccounts(options, config);
+  const stated = config.roles?.of(configured) ?? configured;
   const accounts = checkAccounts(source, stated);
   const oauth = chooseOauth(options, config);
   const hosts = options.services.map((service) => options.listen[service].host);
@@ -60,12 +69,87 @@ export function readSettings(options: Options, read = readFile): Settings {
   const foreignSources = new ForeignSources(config.copySources ?? NO_SOURCES);
   const smb = smbSettings(options, stated);
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
+  const [records, bytes] = [chosen(options, config, "records"), chosen(options, config, "bytes")];
+  const bucket = chooseBucket(bytes, options, config);
+  const shared = chooseShared(records, bytes, options);
+  const services = servicesOn(shared, options);
   const warnings = [
+    ...(services.length < options.services.length ? [NO_SMB] : []),
     ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
     ...roleWarnings(stated, oauth),
   ];
   const parts = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
-  return { ...options, ...parts, config, statedAccounts: stated, connectionsPerAddress };
+  const location = shared === null ? options.location : null;
+  const places = { location, services, shared, bucket, connectionsPerAddress };
+  return { ...options, ...parts, ...places, config, statedAccounts: stated };
+}
+
+const NO_SMB = "SMB is not served: it does not work with --records yet";
+
+/** Front ends do not know each other's SMB handles and locks. */
+function servicesOn(shared: SharedPlace | null, { services }: Options): readonly ServiceName[] {
+  if (shared === null) return services;
+  const others = services.filter((service) => service !== "smb");
+  if (others.length > 0) return others;
+  throw new UsageError("SMB does not work with --records yet: start another service.");
+}
+
+/** Flags and configuration file may each name a place, but neither one twice. */
+function chosen(options: Options, config: Config, name: "records" | "bytes"): string | null {
+  if (options[name] === null || config[name] === undefined) {
+    return options[name] ?? config[name] ?? null;
+  }
+  throw new UsageError(
+    `--${name} is given twice, also in ${options.configFile}: keep one of them.`,
+  );
+}
+
+function chooseShared(
+  records: string | null,
+  bytes: string | null,
+  { location }: Options,
+): SharedPlace | null {
+  if (records === null && (bytes === null || isBucket(bytes))) return null;
+  if (records === null) {
+    throw new UsageError(
+      "--bytes belongs to --records, unless it is s3://bucket/prefix: give both, or neither.",
+    );
+  }
+  if (bytes === null) {
+    throw new UsageError(
+      "--records needs a place for bytes: give a folder with --bytes, or s3://bucket/prefix.",
+    );
+  }
+  if (location === null) {
+    throw new UsageError("--inMemoryPersistence and --records contradict each other: keep one.");
+  }
+  readRecordsAddress(records);
+  return { records, bytes };
+}
+
+type BucketOptions = Pick<Options, "s3" | "configFile" | "location">;
+
+/** The bucket for bytes, with its key; null if bytes are not in one. Throws a `UsageError`. */
+export function chooseBucket(
+  bytes: string | null,
+  { s3, configFile, location }: BucketOptions,
+  config: Config = {},
+): S3Place | null {
+  const configured = config.s3 ?? null;
+  if (!isBucket(bytes)) {
+    const what = configured === null ? s3.flag && `--${s3.flag}` : `"s3" in ${configFile}`;
+    if (what === null) return null;
+    throw new UsageError(`${what} is about a bucket: name it with --bytes s3://bucket/prefix.`);
+  }
+  if (location === null) {
+    throw new UsageError("--inMemoryPersistence and --bytes contradict each other: keep one.");
+  }
+  if (configured !== null && s3.flag !== null) {
+    throw new UsageError(
+      `--${s3.flag} and "s3" in ${configFile} are both given: keep one of them.`,
+    );
+  }
+  return readBytesPlace(bytes, configured, s3, { read: readFile, exists: existsSync });
 }
 
 /** Sentences about roles that do less than their author may think. */

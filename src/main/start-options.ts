@@ -1,7 +1,7 @@
 // The types of the programmatic start. They import nothing: the package ships them as they are.
 
 /** A service that `start` can start. */
-export type StartService = "blob" | "queue" | "table" | "file" | "smb";
+export type StartService = "blob" | "queue" | "table" | "file" | "dfs" | "smb";
 
 /** An account, in the words of the configuration file. */
 export interface StartAccount {
@@ -10,7 +10,11 @@ export interface StartAccount {
   readonly keys: readonly string[];
   /** Host names of this account, without a port. */
   readonly domains?: readonly string[];
-  readonly blob?: { readonly versioning?: boolean; readonly containerRetentionDays?: number };
+  readonly blob?: {
+    readonly versioning?: boolean;
+    readonly containerRetentionDays?: number;
+    readonly hierarchicalNamespace?: boolean;
+  };
   readonly file?: { readonly shareRetentionDays?: number };
 }
 
@@ -34,6 +38,20 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly inMemoryPersistence?: boolean;
   /** Most memory for stored bytes, in MiB. Only in memory. */
   readonly extentMemoryLimit?: number;
+  /** Share records with other servers: the `postgres://` URL of a database. */
+  readonly records?: string;
+  /** A bucket for large bodies, `s3://bucket/prefix`; with `records` also a folder. */
+  readonly bytes?: string;
+  /** The bucket's object store (default: AWS in the region). */
+  readonly s3Endpoint?: string;
+  /** Its region (default: `us-east-1`). */
+  readonly s3Region?: string;
+  /** Whether its URLs have the bucket in their path or in their host. */
+  readonly s3AddressStyle?: "path" | "host";
+  /** A file with its key, as in `~/.aws/credentials`. */
+  readonly s3Credentials?: string;
+  /** Authorities to trust for its certificate: a PEM file. */
+  readonly s3Ca?: string;
   /** Start although the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss?: boolean;
   /** Search for damage in the background, reading this many MiB a second. */

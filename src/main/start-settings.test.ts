@@ -6,13 +6,20 @@ import { FLAG_OPTIONS, readStartOptions } from "./start-settings.ts";
 const KEY = Buffer.alloc(32, 1).toString("base64");
 /** Every option; it does not compile if the type has another one. */
 const EVERY_OPTION: Required<StartOptions> = {
-  services: ["blob", "queue", "table", "file", "smb"],
+  services: ["blob", "queue", "table", "file", "dfs", "smb"],
   accounts: [{ name: "shop", keys: [KEY] }],
   config: {},
   onLine: () => {},
   location: "data",
   inMemoryPersistence: false,
   extentMemoryLimit: 1,
+  records: "postgres://localhost/lazuli",
+  bytes: "bytes",
+  s3Endpoint: "http://127.0.0.1:9000",
+  s3Region: "eu-central-1",
+  s3AddressStyle: "path",
+  s3Credentials: "credentials",
+  s3Ca: "ca.pem",
   acceptDataLoss: true,
   scrub: 1,
   host: "127.0.0.1",
@@ -20,16 +27,19 @@ const EVERY_OPTION: Required<StartOptions> = {
   queueHost: "127.0.0.1",
   tableHost: "127.0.0.1",
   fileHost: "127.0.0.1",
+  dfsHost: "127.0.0.1",
   smbHost: "127.0.0.1",
   blobPort: 1,
   queuePort: 2,
   tablePort: 3,
   filePort: 4,
   smbPort: 5,
+  dfsPort: 6,
   blobKeepAliveTimeout: 1,
   queueKeepAliveTimeout: 1,
   tableKeepAliveTimeout: 1,
   fileKeepAliveTimeout: 1,
+  dfsKeepAliveTimeout: 1,
   listener: "node",
   disableProductStyleUrl: true,
   maxConnections: 1,
@@ -57,8 +67,7 @@ function read(options: unknown) {
 }
 
 test("every flag that makes sense in a program is an option, and the other way round", () => {
-  // Still to come, like the service that it is for.
-  const names = FLAG_OPTIONS.map(({ name }) => name).filter((name) => !name.startsWith("dfs"));
+  const names = FLAG_OPTIONS.map(({ name }) => name);
   const expected = [...names, ...BEYOND_FLAGS, "services"].sort();
   assert.deepEqual(Object.keys(EVERY_OPTION).sort(), [...new Set(expected)].sort());
 });
@@ -66,7 +75,7 @@ test("every flag that makes sense in a program is an option, and the other way r
 test("without options everything is in memory and on free ports of this machine", () => {
   const { location, listen, services, statedAccounts } = read({});
   assert.equal(location, null);
-  assert.deepEqual(services, ["blob", "queue", "table", "file", "smb"]);
+  assert.deepEqual(services, ["blob", "queue", "table", "file", "dfs", "smb"]);
   for (const service of services) {
     assert.deepEqual([listen[service].host, listen[service].port], ["127.0.0.1", 0]);
   }
@@ -103,7 +112,7 @@ test("options mean what the flags of the same name mean", () => {
 });
 
 test("a wrong option is refused with a sentence that says what to do", () => {
-  const list = '"blob", "queue", "table", "file", "smb"';
+  const list = '"blob", "queue", "table", "file", "dfs", "smb"';
   const refusals: [options: unknown, message: string][] = [
     [{ blobport: 1 }, 'start(): there is no option "blobport". Did you mean blobPort?'],
     [{ silent: true }, 'start(): there is no option "silent". See docs/guides/testing.md.'],

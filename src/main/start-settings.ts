@@ -6,7 +6,7 @@ import { readFile, readSettings, type Settings } from "./settings.ts";
 import { UsageError } from "./start-error.ts";
 import type { StartOptions, StartService } from "./start-options.ts";
 
-const SERVICE_CHOICES: readonly StartService[] = ["blob", "queue", "table", "file", "smb"];
+const SERVICE_CHOICES: readonly StartService[] = ["blob", "queue", "table", "file", "dfs", "smb"];
 
 /** The flags that are no options: they print something, or `start` has an option of its own. */
 const NO_OPTIONS: readonly string[] = ["help", "version", "silent", "services"];
@@ -31,7 +31,10 @@ export function readStartOptions(options: StartOptions): Settings {
   const { services = SERVICE_CHOICES, accounts, config, onLine: _, ...flags } = options;
   requireServices(services);
   const args = Object.entries(flags).flatMap(([name, value]) => argumentOf(name, value, services));
-  if (flags.location === undefined && !flags.inMemoryPersistence) {
+  const hasPlace = [flags.location, flags.records, flags.bytes].some(
+    (place) => place !== undefined,
+  );
+  if (!hasPlace && !flags.inMemoryPersistence) {
     args.push("--inMemoryPersistence");
   }
   const anyPorts = services.map((service) => `--${service}Port=0`);

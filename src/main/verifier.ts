@@ -4,7 +4,7 @@ import { keyBehind } from "../base/keys.ts";
 import type { Content } from "../store/content.ts";
 import type { Contents } from "../store/contents.ts";
 import type { Entry } from "../store/entry.ts";
-import { type Store, StoreError } from "../store/store.ts";
+import { isDamageError, type Store } from "../store/store.ts";
 import { contentOfRecord, nameOfRecord } from "./object-names.ts";
 
 /** Records per read, so that requests run in between. */
@@ -63,7 +63,7 @@ export class Verifier {
     try {
       return await this.#store.read((view) => view.range(from, BEHIND_ALL, options));
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamageError(error)) throw error;
       this.#onDamage("the database itself, and what follows is not read", error.message);
       return null;
     }
@@ -75,7 +75,7 @@ export class Verifier {
     try {
       await this.#read(key);
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamageError(error)) throw error;
       const name = await this.#store.read((view) => nameOfRecord(view, key));
       this.#onDamage(name, error.message);
     }
@@ -112,8 +112,4 @@ function nextKey(entries: readonly Entry[] | null): Bytes | null {
   const last = entries?.at(-1);
   const isEnd = entries === null || entries.length < RECORDS_AT_ONCE;
   return last === undefined || isEnd ? null : keyBehind(last.key);
-}
-
-function isDamage(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.kind === "damaged";
 }

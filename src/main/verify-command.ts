@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
 import { isDataFolder } from "../engine/embedded/data-folder.ts";
+import type { S3Place } from "../engine/s3/s3-place.ts";
 import type { FailStop } from "../store/store.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { openData } from "./open-data.ts";
@@ -25,7 +26,11 @@ export interface VerifySurroundings {
  * Opens a data folder that no server uses, as a start does, and reads everything in it. Returns the
  * exit code: 0 if all is sound, `DAMAGED_EXIT_CODE` if something is damaged.
  */
-export async function verify(location: string, around: VerifySurroundings): Promise<number> {
+export async function verify(
+  location: string,
+  around: VerifySurroundings,
+  bucket: S3Place | null = null,
+): Promise<number> {
   const folder = resolve(location);
   await requireFolder(folder);
   let damaged = 0;
@@ -34,7 +39,7 @@ export async function verify(location: string, around: VerifySurroundings): Prom
     around.out(`damaged: ${name}: ${reason}`);
   };
   const reports = new DamageReports((name) => tell(name, "its record is not what was written"));
-  const place = { location: folder, memoryBytesMax: null };
+  const place = { location: folder, memoryBytesMax: null, bucket };
   const { onDamage } = reports;
   const options = { tell: (line: string) => around.out(`note: ${line}`), onDamage };
   const data = await openData(place, around.clock, around.failStop, options);

@@ -1,5 +1,5 @@
 import type { FaultCode } from "../base/fault.ts";
-import { BLOB_NAME_CHARS_MAX, BLOB_NAME_SEGMENTS_MAX } from "../base/limits.ts";
+import { BLOB_NAME_CHARS_MAX, BLOB_NAME_SEGMENTS_MAX, PATH_LEVELS_MAX } from "../base/limits.ts";
 
 /** Names are stored as sent. A name is refused only if no client could address it again. */
 export function judgeBlobName(name: string): FaultCode | null {
@@ -11,6 +11,11 @@ export function judgeBlobName(name: string): FaultCode | null {
     else if (isForbidden(unit)) return "InvalidResourceName";
   }
   return segments > BLOB_NAME_SEGMENTS_MAX ? "InvalidUri" : null;
+}
+
+/** Judges the depth of a path in a hierarchical container: that of the file or directory itself. */
+export function judgeDepth(levels: number): FaultCode | null {
+  return levels > PATH_LEVELS_MAX ? "InvalidUri" : null;
 }
 
 /** Control characters (C0, DEL, C1). Non-characters are valid: the service lists them encoded. */

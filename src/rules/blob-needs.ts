@@ -1,4 +1,5 @@
 import type { Need } from "./access.ts";
+import type { AclNeed } from "./posix-acl.ts";
 import { SERVICE_NEEDS, USER_DELEGATION_KEY_NEED } from "./service-needs.ts";
 
 /**
@@ -28,39 +29,59 @@ export const BLOB_NEEDS = {
   findBlobsByTags: { ...object("f", "filter/action"), service: "" },
   /** The documentation says o, Azurite c: either permits it. With o it covers all containers. */
   findBlobsByTagsInContainer: { ...object("f", "filter/action"), on: "co" },
-  listBlobs: { ...object("l", "read"), on: "c", anonymous: "container" },
+  listBlobs: by("list", { ...object("l", "read"), on: "c", anonymous: "container" }),
 
-  putBlob: object("cw", "write"),
+  putBlob: by("create", object("cw", "write")),
   getBlob: readable(),
   getBlobProperties: readable(),
   getBlobMetadata: readable(),
   getBlockList: readable(),
-  setBlobProperties: object("w", "write"),
-  setBlobMetadata: object("w", "write"),
-  deleteBlob: object("d", "delete"),
-  deleteBlobVersion: object("x", "deleteBlobVersion/action"),
-  deleteBlobPermanently: object("y", "permanentDelete/action"),
-  undeleteBlob: object("w", "write"),
-  leaseBlob: object("w", "write"),
-  breakBlobLease: object("wd", "write"),
-  snapshotBlob: object("cw", "write"),
-  putBlock: object("cw", "write"),
-  putBlockList: object("cw", "write"),
-  putPage: object("w", "write"),
+  setBlobProperties: by("write", object("w", "write")),
+  setBlobMetadata: by("write", object("w", "write")),
+  deleteBlob: by("delete", object("d", "delete")),
+  deleteBlobVersion: by("delete", object("x", "deleteBlobVersion/action")),
+  deleteBlobPermanently: by("delete", object("y", "permanentDelete/action")),
+  undeleteBlob: by("create", object("w", "write")),
+  leaseBlob: by("write", object("w", "write")),
+  breakBlobLease: by("write", object("wd", "write")),
+  snapshotBlob: by("write", object("cw", "write")),
+  putBlock: by("create", object("cw", "write")),
+  putBlockList: by("create", object("cw", "write")),
+  putPage: by("append", object("w", "write")),
   getPageRanges: readable(),
-  appendBlock: object("aw", "write", "add/action"),
-  sealBlob: object("w", "write"),
+  appendBlock: by("append", object("aw", "write", "add/action")),
+  sealBlob: by("write", object("w", "write")),
   getBlobTags: object("t", "tags/read"),
   setBlobTags: object("t", "tags/write"),
-  setBlobTier: object("w", "write"),
-  copyBlob: object("cw", "write"),
-  copyBlobFromUrl: object("cw", "write"),
-  putBlobFromUrl: object("cw", "write"),
-  copyBlobIncrementally: object("cw", "write"),
-  abortCopyBlob: object("w", "write"),
-  putBlockFromUrl: object("cw", "write"),
-  putPageFromUrl: object("w", "write"),
-  appendBlockFromUrl: object("aw", "write", "add/action"),
+  setBlobTier: by("write", object("w", "write")),
+  copyBlob: by("create", object("cw", "write")),
+  copyBlobFromUrl: by("create", object("cw", "write")),
+  putBlobFromUrl: by("create", object("cw", "write")),
+  copyBlobIncrementally: by("create", object("cw", "write")),
+  abortCopyBlob: by("write", object("w", "write")),
+  putBlockFromUrl: by("create", object("cw", "write")),
+  putPageFromUrl: by("append", object("w", "write")),
+  appendBlockFromUrl: by("append", object("aw", "write", "add/action")),
+
+  createPath: by("create", object("cw", "write")),
+  appendData: by("append", object("aw", "write", "add/action")),
+  flushData: by("append", object("w", "write")),
+  listPaths: by("list", { ...object("l", "read"), on: "c", anonymous: "container" }),
+  /** What a rename needs at the old name. The new name needs `createPath`. */
+  renamePath: by("delete", object("m", "move/action", "delete")),
+  deletePath: by("delete", object("d", "delete")),
+  undeletePath: by("create", object("w", "write")),
+  getPathStatus: by("traverse", { ...object("r", "read"), service: "re" }),
+  setBlobExpiry: by("write", object("w", "write")),
+  getAccessControl: by("traverse", { ...object("r", "runAsSuperUser/action"), service: "e" }),
+  setAccessControl: by("own", { ...object("w", "modifyPermissions/action"), service: "p" }),
+  /** Each path that it changes needs `setAccessControl`. */
+  setAccessControlRecursive: by("traverse", {
+    ...object("w", "modifyPermissions/action"),
+    service: "p",
+  }),
+  /** Of Set Access Control and Create Path, if they name an owner or a group. */
+  setPathOwner: by("own", { ...object("w", "manageOwnership/action"), service: "o" }),
 } as const satisfies Record<string, Need>;
 
 /** No service SAS permits operations on containers. */
@@ -75,5 +96,10 @@ function object(letters: string, ...verbs: string[]): Need {
 }
 
 function readable(): Need {
-  return { ...object("r", "read"), anonymous: "blob" };
+  return by("read", { ...object("r", "read"), anonymous: "blob" });
+}
+
+/** Where ACLs can permit it, too. */
+function by(acl: AclNeed, need: Need): Need {
+  return { ...need, acl };
 }

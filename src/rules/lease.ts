@@ -47,13 +47,15 @@ export function leaseIsLocked(lease: Lease | null, now: Instant): boolean {
   return leaseStatus(lease, now).status === "locked";
 }
 
+export interface AcquireLease {
+  readonly action: "acquire";
+  readonly proposedId: string;
+  readonly isNewId: boolean;
+  readonly durationSeconds: number;
+}
+
 export type LeaseAction =
-  | {
-      readonly action: "acquire";
-      readonly proposedId: string;
-      readonly isNewId: boolean;
-      readonly durationSeconds: number;
-    }
+  | AcquireLease
   | { readonly action: "renew"; readonly id: string }
   | { readonly action: "change"; readonly id: string; readonly proposedId: string }
   | { readonly action: "release"; readonly id: string }
@@ -118,11 +120,7 @@ export function leaseAfterWrite(lease: Lease | null, now: Instant): Lease | null
   return leaseIsLocked(lease, now) ? lease : null;
 }
 
-function acquire(
-  lease: Lease | null,
-  asked: Extract<LeaseAction, { action: "acquire" }>,
-  now: Instant,
-): LeaseOutcome {
+function acquire(lease: Lease | null, asked: AcquireLease, now: Instant): LeaseOutcome {
   const mine = !asked.isNewId && lease?.id === asked.proposedId;
   const state = leaseState(lease, now);
   if (state === "breaking") {

@@ -28,7 +28,8 @@ function reference(): string {
 
 A key of the account permits everything. So does a valid bearer token, unless the account has [roles](roles.md). The tables show what
 other clients need: the resource type and a letter in an account SAS, a letter in a service SAS or a user delegation SAS, one of the
-actions in a role, or the public access level of the container.
+actions in a role, or the public access level of the container. In a container with directories, tokens that no role permits an
+operation are judged by ACLs; the column names the [need](access-control-lists.md).
 
 * \`c\` without \`w\` permits to create a blob, also from blocks, but not to replace one.
 * Setting tags with an upload, listing tags, and conditions on tags need \`t\` as well.
@@ -45,6 +46,7 @@ ${Object.entries(SERVICES)
 }
 
 function section(title: string, needs: Readonly<Record<string, Need>>): string {
+  const hasAcls = Object.values(needs).some(({ acl }) => acl !== undefined);
   const hasPublic = Object.values(needs).some(({ anonymous }) => anonymous !== "never");
   const lines = Object.entries(needs).map(([operation, need]) => {
     const account =
@@ -52,13 +54,14 @@ function section(title: string, needs: Readonly<Record<string, Need>>): string {
     const service = need.service === "" ? "no" : letters(need.service, need);
     const level = hasPublic ? ` ${PUBLIC[need.anonymous]} |` : "";
     const actions = need.actions.map((action) => `\`${action}\``).join(" or ");
-    return `| ${operation} | ${account} | ${service} | ${actions} |${level}\n`;
+    const byAcl = hasAcls ? ` ${need.acl ?? "no"} |` : "";
+    return `| ${operation} | ${account} | ${service} | ${actions} |${byAcl}${level}\n`;
   });
   return `
 ## ${title} service
 
-| operation | account SAS | service SAS | action of a role |${hasPublic ? " public access |" : ""}
-|---|---|---|---|${hasPublic ? "---|" : ""}
+| operation | account SAS | service SAS | action of a role |${hasAcls ? " ACL |" : ""}${hasPublic ? " public access |" : ""}
+|---|---|---|---|${hasAcls ? "---|" : ""}${hasPublic ? "---|" : ""}
 ${lines.join("")}`;
 }
 

@@ -28,15 +28,18 @@ const NEEDS: Readonly<Record<RoleService, Readonly<Record<string, Need>>>> = {
 const SERVICES = Object.keys(NEEDS) as RoleService[];
 
 const BLOB_READS =
-  "listBlobs getBlob getBlobProperties getBlobMetadata getBlockList getPageRanges ";
+  "listBlobs listPaths getBlob getBlobProperties getBlobMetadata getBlockList getPageRanges " +
+  "getPathStatus ";
 const BLOB_WRITES =
   "putBlob setBlobProperties setBlobMetadata undeleteBlob leaseBlob breakBlobLease snapshotBlob " +
   "putBlock putBlockList putPage appendBlock sealBlob setBlobTier copyBlob copyBlobFromUrl " +
   "putBlobFromUrl copyBlobIncrementally abortCopyBlob putBlockFromUrl putPageFromUrl " +
-  "appendBlockFromUrl deleteBlob ";
+  "appendBlockFromUrl deleteBlob createPath appendData flushData renamePath deletePath " +
+  "undeletePath setBlobExpiry ";
 const BLOB_OWNER =
   "getBlobTags setBlobTags findBlobsByTags findBlobsByTagsInContainer deleteBlobVersion " +
-  "deleteBlobPermanently ";
+  "deleteBlobPermanently getAccessControl setAccessControl setAccessControlRecursive " +
+  "setPathOwner ";
 const CONTAINER_READS = "listContainers getContainerProperties getContainerMetadata ";
 const CONTAINER_WRITES =
   "createContainer setContainerMetadata deleteContainer undeleteContainer leaseContainer " +
@@ -251,7 +254,8 @@ Roles say what a bearer token may do. They stand in the [configuration file](con
 same actions. The [guide](../guides/https-and-oauth.md#roles) shows a file.
 
 An account without roles takes every accepted token for its owner. As soon as one role covers an account, tokens may do there
-what their roles permit, and everything else is 403 \`AuthorizationPermissionMismatch\`. Keys, account SAS and service SAS know no
+what their roles permit, or in containers with directories [ACLs](access-control-lists.md), and everything else is 403
+\`AuthorizationPermissionMismatch\`. Keys, account SAS and service SAS know no
 roles, and neither does SMB, which logs on with a key.
 
 | field of \`roles[]\` | meaning |

@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { keyBehind } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
-import type { Derivation, Derived, DerivedRange } from "./acceleration.ts";
+import type { Derivation, Derived, DerivedRange, Need } from "./acceleration.ts";
 import type { Entry } from "./entry.ts";
 import type { Transaction, View } from "./store.ts";
 
@@ -52,6 +52,23 @@ function endOf(entries: readonly Entry[], until: Bytes, limit: number): Bytes {
   for (const { key, value } of entries) bytes += key.length + value.length;
   const isCut = entries.length >= limit || bytes >= DERIVED_BYTES_MAX;
   return isCut ? keyBehind(last.key) : until;
+}
+
+/**
+ * Names what the body will read, so that an engine that lacks records fetches all of them in one
+ * round. `needs` is called only by such an engine, and may itself read. What a body names and then does not read costs
+ * such an engine a little; what it reads without naming it costs a round.
+ */
+export function prefetch(view: View, needs: () => Iterable<Need>): void {
+  view.prefetch?.(needs);
+}
+
+/**
+ * Whether the engine may lack records, so that each lookup may take a round. Walks then read more
+ * at once, and end a page that would take many lookups.
+ */
+export function fetchesRecords(view: View): boolean {
+  return view.prefetch !== undefined;
 }
 
 /**

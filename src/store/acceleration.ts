@@ -1,6 +1,6 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Space } from "../base/keys.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, RangeOptions } from "./entry.ts";
 
 /**
  * Optional methods of an engine, beyond the contract of `store.ts`, that make it faster. An engine
@@ -18,6 +18,17 @@ export interface ViewAcceleration {
     until: Bytes,
     limit: number,
   ): DerivedRange<T>;
+  /** See `prefetch`. */
+  prefetch(needs: () => Iterable<Need>): void;
+}
+
+/** A key, or a range as it will be asked for, that a body will read. */
+export type Need = Bytes | NeededRange;
+
+export interface NeededRange {
+  readonly from: Bytes;
+  readonly until: Bytes;
+  readonly options: RangeOptions;
 }
 
 export interface TransactionAcceleration {

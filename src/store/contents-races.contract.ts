@@ -9,8 +9,15 @@ import type { Content, Reading } from "./content.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import type { Extents } from "./extents.ts";
 
-/** What contents promise while reads, writes and the sweeper run concurrently. */
-export function contentsRacesContract(engine: string, open: OpenContents): void {
+/**
+ * What contents promise while reads, writes and the sweeper run concurrently. Bodies of
+ * `sharingBytes` that are put at the same time lie in one extent.
+ */
+export function contentsRacesContract(
+  engine: string,
+  open: OpenContents,
+  sharingBytes = 100_000,
+): void {
   const promise = (name: string, check: (fixture: ContentsFixture) => Promise<void>) =>
     test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
 
@@ -80,7 +87,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
   );
 
   promise("a leaf that moves during a slow read is read to its end", async (fixture) => {
-    const bytes = someBytes(100_000, 1);
+    const bytes = someBytes(sharingBytes, 1);
     const { leaf, neighbours } = await mostlyDeadExtent(fixture, bytes);
     const reading = await fixture.open(leaf);
     await readSlowly(reading, bytes, async () => {
@@ -117,7 +124,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
       };
       return withWrite(extents, write);
     });
-    const { leaf, neighbours } = await mostlyDeadExtent(fixture, someBytes(100_000, 1));
+    const { leaf, neighbours } = await mostlyDeadExtent(fixture, someBytes(sharingBytes, 1));
     await fixture.sweepAll();
     for (const neighbour of neighbours) await fixture.drop(neighbour);
     const elsewhere = new ContentsFixture(fixture.store, fixture.extents);
@@ -251,11 +258,10 @@ async function mostlyDeadExtent(
   fixture: ContentsFixture,
   bytes: Bytes,
 ): Promise<{ leaf: Content; neighbours: Content[] }> {
-  const neighbours = [await fixture.put(someBytes(100_000, 11))];
-  const leaf = await fixture.put(bytes);
-  for (let seed = 12; seed < 15; seed++) {
-    neighbours.push(await fixture.put(someBytes(100_000, seed)));
-  }
+  const others = [11, 12, 13, 14].map((seed) => someBytes(bytes.length, seed));
+  const all = others.toSpliced(1, 0, bytes).map((one) => fixture.put(one));
+  const [first, leaf, ...rest] = (await Promise.all(all)) as [Content, Content, ...Content[]];
+  const neighbours = [first, ...rest];
   assert.equal(fixture.extents.list().length, 1);
   return { leaf, neighbours };
 }
@@ -293,6 +299,8 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
       return extents.lastExtent;
     },
     list: () => extents.list(),
+    find: (extent) => extents.find(extent),
+    reusesSpace: extents.reusesSpace,
     seal: (extent) => extents.seal(extent),
     remove: (extent) => extents.remove(extent),
     trim: () => extents.trim(),

@@ -193,19 +193,6 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await fixture.assertNothingLeft();
   });
 
-  promise("repeated uploads and drops take little space, even without sweeps", async (fixture) => {
-    for (let round = 0; round < 100; round++) {
-      const bytes = someBytes(100_000, round);
-      const content = await fixture.put(bytes);
-      assert.deepEqual(await fixture.read(content), bytes);
-      await fixture.drop(content);
-      const used = fixture.bytesOnDisk();
-      assert.ok(used <= 3 * CONTENTS_EXTENT_BYTES, `${used} bytes in round ${round}`);
-    }
-    await fixture.sweepAll();
-    await fixture.assertNothingLeft();
-  });
-
   promise(
     "a reader gets its bytes, even if the space of the content is reused",
     async (fixture) => {

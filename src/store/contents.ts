@@ -1,4 +1,5 @@
 import type { Body } from "../base/bytes.ts";
+import type { Need } from "./acceleration.ts";
 import type { Content, Reading, Taken } from "./content.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
@@ -55,6 +56,10 @@ export interface Contents {
   share(tx: Transaction, content: Content): void;
   /** Removes a reference; with the last one the content becomes garbage for the sweeper. */
   drop(tx: Transaction, content: Content): void;
+  /** What `share` reads, to be named with `prefetch` by a body that shares many contents. */
+  needsToShare(content: Content): readonly Need[];
+  /** What `drop` reads first, to be named with `prefetch` by a body that drops many contents. */
+  needsToDrop(content: Content): readonly Need[];
   /** The parts of a list, without the first `skip`; a leaf has none. */
   partsOf(view: View, content: Content, skip: number, limit: number): Part[];
   /**

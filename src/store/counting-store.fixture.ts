@@ -1,15 +1,12 @@
 import type { Bytes } from "../base/bytes.ts";
-import { appendInPlace, derivedRange } from "./accelerated.ts";
-import type { RangeOptions, Store, Transaction, View } from "./store.ts";
+import { appendInPlace, derivedRange, fetchesRecords, prefetch } from "./accelerated.ts";
+import type { RangeOptions } from "./entry.ts";
+import type { Transaction, View } from "./store.ts";
+import { StoreDecorator } from "./store-decorator.ts";
 
 /** Counts the records that bodies read or write, and the bodies themselves. */
-export class CountingStore implements Store {
-  readonly #store: Store;
+export class CountingStore extends StoreDecorator {
   #used = 0;
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
 
   /** The count since the last call. */
   used(): number {
@@ -18,12 +15,12 @@ export class CountingStore implements Store {
     return used;
   }
 
-  read<T>(body: (view: View) => T): Promise<T> {
-    return this.#store.read((view) => body(this.#counted(view)));
+  override read<T>(body: (view: View) => T): Promise<T> {
+    return this.inner.read((view) => body(this.#counted(view)));
   }
 
-  transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#store.transact((tx) =>
+  override transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.inner.transact((tx) =>
       body({
         ...this.#counted(tx),
         set: (key, value) => this.#count(1, tx.set(key, value)),
@@ -32,10 +29,6 @@ export class CountingStore implements Store {
         stamp: () => tx.stamp(),
       }),
     );
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
   }
 
   #counted(view: View): View {
@@ -50,6 +43,7 @@ export class CountingStore implements Store {
       onDiscard: (release) => view.onDiscard(release),
       derivedRange: (derivation, from, until, limit) =>
         derivedRange(view, derivation, from, until, limit),
+      ...(fetchesRecords(view) && { prefetch: (needs) => prefetch(view, needs) }),
     };
   }
 

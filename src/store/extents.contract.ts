@@ -101,20 +101,28 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assertApart(all.flatMap((written) => written.addresses));
   });
 
-  promise(
-    "an extent does not grow beyond its size; the next body starts another one",
-    async (extents) => {
-      for (let at = 0; at < 10; at++)
-        (await extents.write(wholeBody(someBytes(300_000, at)))).release();
-      const infos = extents.list();
-      assert.ok(infos.length >= 3);
-      for (const { bytesOnDisk } of infos) assert.ok(bytesOnDisk <= CONTRACT_EXTENT_BYTES);
-      assert.deepEqual(
-        infos.map(({ open }) => open),
-        infos.map((_, at) => at === infos.length - 1),
-      );
-    },
-  );
+  promise("no extent is larger than its size", async (extents) => {
+    for (let at = 0; at < 10; at++)
+      (await extents.write(wholeBody(someBytes(300_000, at)))).release();
+    (await extents.write(wholeBody(someBytes(3_000_000, 1)))).release();
+    const infos = extents.list();
+    assert.ok(infos.length >= 3);
+    for (const { bytesOnDisk } of infos) {
+      assert.ok(bytesOnDisk > 0 && bytesOnDisk <= CONTRACT_EXTENT_BYTES);
+    }
+  });
+
+  promise("an extent can be looked up, until it is removed", async (extents) => {
+    const { written, extent } = await writtenInOne(extents, someBytes(50_000, 1));
+    const listed = extents.list().find((info) => info.extent === extent);
+    assert.deepEqual(await extents.find(extent), listed);
+    assert.equal((await extents.find(extent))?.pinned, true);
+    written.release();
+    assert.equal((await extents.find(extent))?.pinned, false);
+    await extents.remove(extent);
+    assert.equal(await extents.find(extent), undefined);
+    assert.equal(await extents.find(extent + 1), undefined);
+  });
 
   promise("a write pins its extents until it is released", async (extents) => {
     const written = await extents.write(wholeBody(someBytes(50_000, 1)));
@@ -182,6 +190,37 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.ok(next.extent > extent);
   });
 
+  promise("a pin that fails because one extent is missing pins no other", async (extents) => {
+    const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
+    written.release();
+    assert.throws(() => extents.pin([extent, extent + 1]), { kind: "damaged" });
+    assert.ok(extents.list().every(({ pinned }) => !pinned));
+  });
+}
+
+/** What extents that grow promise: bodies are appended to the last one until it is full. */
+export function growingExtentsContract(
+  engine: string,
+  open: (t: TestContext) => Promise<Extents>,
+): void {
+  const promise = (name: string, check: (extents: Extents) => Promise<void>) =>
+    test(`${engine} extents: ${name}`, async (t) => check(await open(t)));
+
+  promise(
+    "an extent does not grow beyond its size; the next body starts another one",
+    async (extents) => {
+      for (let at = 0; at < 10; at++)
+        (await extents.write(wholeBody(someBytes(300_000, at)))).release();
+      const infos = extents.list();
+      assert.ok(infos.length >= 3);
+      for (const { bytesOnDisk } of infos) assert.ok(bytesOnDisk <= CONTRACT_EXTENT_BYTES);
+      assert.deepEqual(
+        infos.map(({ open }) => open),
+        infos.map((_, at) => at === infos.length - 1),
+      );
+    },
+  );
+
   promise("the space of a removed extent is reused by the next one, or freed", async (extents) => {
     for (let round = 0; round < 6; round++) {
       const full = await fill(extents);
@@ -196,13 +235,6 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
       await extents.remove(next.extent);
     }
     assert.deepEqual(extents.list(), []);
-  });
-
-  promise("a pin that fails because one extent is missing pins no other", async (extents) => {
-    const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
-    written.release();
-    assert.throws(() => extents.pin([extent, extent + 1]), { kind: "damaged" });
-    assert.ok(extents.list().every(({ pinned }) => !pinned));
   });
 }
 

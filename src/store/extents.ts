@@ -19,8 +19,10 @@ export interface Extents extends ExtentWrites {
   read(at: Address, from: number, length: number): BufferOwner;
   /** The highest number that an extent has had so far. */
   readonly lastExtent: number;
-  /** All extents, oldest first. */
+  /** All extents, oldest first; an engine with very many lists those that it used last. */
   list(): readonly ExtentInfo[];
+  /** Looks up an extent, also one that is not listed; undefined if it was removed or never was. */
+  find(extent: number): Promise<ExtentInfo | undefined>;
   /** Stops writing to this extent; later bodies go to others. */
   seal(extent: number): void;
   /**
@@ -30,6 +32,8 @@ export interface Extents extends ExtentWrites {
   remove(extent: number): Promise<void>;
   /** Frees the space that `remove` has retained. */
   trim(): Promise<void>;
+  /** Whether a new extent may use the space of a removed one. */
+  readonly reusesSpace: boolean;
   /** Present if the engine's space can run out. */
   readonly space?: ScarceSpace | undefined;
   close(): Promise<void>;

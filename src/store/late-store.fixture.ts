@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import type { Store, Transaction, View } from "./store.ts";
+import type { Transaction } from "./store.ts";
+import { StoreDecorator } from "./store-decorator.ts";
 
 /** Delays the commit of a write after its body has run, as engines with a write-ahead log may. */
-export class LateStore implements Store {
-  readonly #inner: Store;
+export class LateStore extends StoreDecorator {
   #others: (() => void) | null = null;
   #late: Promise<unknown> = Promise.resolve();
-
-  constructor(inner: Store) {
-    this.#inner = inner;
-  }
 
   /** Runs `others` between the body and the commit of the next write, and returns their result. */
   beforeNextCommit<T>(others: () => Promise<T>): Promise<T> {
@@ -18,28 +14,20 @@ export class LateStore implements Store {
     });
   }
 
-  read<T>(body: (view: View) => T): Promise<T> {
-    return this.#inner.read(body);
-  }
-
-  async transact<T>(body: (tx: Transaction) => T): Promise<T> {
+  override async transact<T>(body: (tx: Transaction) => T): Promise<T> {
     await this.#late;
     const others = this.#others;
-    if (others === null) return this.#inner.transact(body);
+    if (others === null) return this.inner.transact(body);
     this.#others = null;
     const done = this.#transactLate(body, others);
     this.#late = done;
     return done;
   }
 
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
   async #transactLate<T>(body: (tx: Transaction) => T, others: () => void): Promise<T> {
     const writes: ((tx: Transaction) => void)[] = [];
     let result: T | null = null;
-    const decided = this.#inner.transact((tx) => {
+    const decided = this.inner.transact((tx) => {
       const set = tx.set.bind(tx);
       const remove = tx.delete.bind(tx);
       tx.set = (key, value) => {
@@ -58,8 +46,8 @@ export class LateStore implements Store {
     await assert.rejects(decided, /decided/);
     others();
     // Give the reads of `others` time to run first.
-    for (let read = 0; read < 10; read++) await this.#inner.read(() => null);
-    await this.#inner.transact((tx) => {
+    for (let read = 0; read < 10; read++) await this.inner.read(() => null);
+    await this.inner.transact((tx) => {
       for (const write of writes) write(tx);
     });
     return result as T;

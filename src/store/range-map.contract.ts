@@ -5,7 +5,7 @@ import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
 import { NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
-import { MapFixture, PAGE, page } from "../content/range-map.fixture.ts";
+import { MapFixture, PAGE, page, prefetchMaps } from "../content/range-map.fixture.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 
@@ -300,6 +300,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     const whole = await fixture.write(await fixture.create(5_000 * PAGE), 0, page(0));
     await fixture.contents.share(whole);
     const holes = await store.transact((tx) => {
+      prefetchMaps(tx);
       let map = whole;
       for (let at = 1; at < 2_500; at++) {
         map = contents.maps.clear(tx, map, at * 2 * PAGE, (at * 2 + 1) * PAGE);

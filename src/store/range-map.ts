@@ -1,3 +1,4 @@
+import type { Need } from "./acceleration.ts";
 import type { Content, Reading, Taken } from "./content.ts";
 import type { Transaction, View } from "./store.ts";
 
@@ -17,6 +18,8 @@ export interface RangeMaps {
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
   /** Writes bytes at the end of a map that was never truncated, so that they replace nothing. */
   append(tx: Transaction, map: Content, taken: Taken): Content;
+  /** What a body reads to place these contents one after another at the end of a map. */
+  needsToPlace(map: Content, contents: readonly Content[]): readonly Need[];
   /**
    * Writes bytes of another content at an offset without copying them. Its holes become holes.
    * Returns null, and writes nothing, if the bytes lie in so many pieces that copying is cheaper.

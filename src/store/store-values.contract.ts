@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Bytes } from "../base/bytes.ts";
 import { KEY_BYTES_MAX } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
+import { prefetch } from "./accelerated.ts";
 import {
   ALL,
   k,
@@ -44,6 +45,7 @@ export function values(open: OpenStore): void {
       for (const key of keys) tx.set(key, Buffer.alloc(3_000, key));
     });
     const check = (view: View) => {
+      prefetch(view, () => keys);
       const got = keys.map((key) => view.get(key));
       const ranged = view.range(ALL.from, ALL.until, { limit: 100 });
       keys.forEach((key, at) => {
@@ -95,11 +97,12 @@ export function values(open: OpenStore): void {
     }
   });
 
-  test("keys of KEY_BYTES_MAX bytes may differ only in the last one", async (t) => {
+  test("keys of keyBytesMax bytes may differ only in the last one", async (t) => {
     const { store } = await opened(t, open);
-    const longest = Buffer.alloc(KEY_BYTES_MAX, 0x20);
+    assert.ok(store.keyBytesMax >= KEY_BYTES_MAX);
+    const longest = Buffer.alloc(store.keyBytesMax, 0x20);
     const next = Buffer.from(longest);
-    next[KEY_BYTES_MAX - 1] = 0x21;
+    next[store.keyBytesMax - 1] = 0x21;
     await put(store, next, v("b"));
     await put(store, longest, v("a"));
     assert.deepEqual(await read(store, longest), v("a"));
@@ -115,7 +118,7 @@ export function values(open: OpenStore): void {
 
   test("every method refuses empty keys and longer ones", async (t) => {
     const { store } = await opened(t, open);
-    for (const bad of [Buffer.alloc(0), Buffer.alloc(KEY_BYTES_MAX + 1, 0x20)]) {
+    for (const bad of [Buffer.alloc(0), Buffer.alloc(store.keyBytesMax + 1, 0x20)]) {
       const uses: ((tx: Transaction) => unknown)[] = [
         (tx) => tx.get(bad),
         (tx) => tx.set(bad, v("x")),

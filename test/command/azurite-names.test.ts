@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { anyPorts } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { type Invocation, LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-names-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-const ANY_PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+const ANY_PORTS = anyPorts(["blob", "queue", "table"]);
 
 function start(t: TestContext, invocation: Invocation, ...args: string[]): LazuliProcess {
   const started = new LazuliProcess(args, {}, [], invocation);

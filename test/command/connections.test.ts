@@ -7,20 +7,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-connections-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((one) => [`--${one}Port`, "0"]);
-
 function start(
   t: TestContext,
   args: readonly string[],
   env?: Record<string, string>,
 ): LazuliProcess {
-  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...PORTS, ...args], env);
+  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS, ...args], env);
   t.after(() => lazuli.kill());
   return lazuli;
 }

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
 
@@ -24,8 +25,7 @@ const BLOBS = 60;
 after(() => rmSync(scratch, { recursive: true }));
 
 function start(t: TestContext | null, location: string): LazuliProcess {
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  const lazuli = new LazuliProcess(["--location", location, ...ports]);
+  const lazuli = new LazuliProcess(["--location", location, ...ANY_PORTS]);
   t?.after(() => lazuli.kill());
   return lazuli;
 }

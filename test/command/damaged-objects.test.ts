@@ -138,6 +138,29 @@ test("a damaged object gives a 500, and the log names it", async (t) => {
   assert.match(log, /GET \/devstoreaccount1\/box\/blob-7\.\) failed: the record .* is damaged/);
 });
 
+test("blobs whose records are damaged can be replaced and deleted, and then all is well", async (t) => {
+  const location = copied();
+  for (const name of ["blob-7.", "blob-8.", "blob-9."]) {
+    assert.ok(flipInDatabase(location, name, name.length + BEHIND_BLOB) > 0);
+  }
+  const lazuli = start(t, location);
+  const { box } = await clientsOf(lazuli);
+  await box.getBlockBlobClient("blob-7.").upload("new", 3);
+  await box.getBlockBlobClient("blob-8.").uploadData(Buffer.alloc(9_000, "b"), {
+    blockSize: 3_000,
+    maxSingleShotSize: 1_000,
+  });
+  await box.deleteBlob("blob-9.");
+  assert.equal(String(await box.getBlobClient("blob-7.").downloadToBuffer()), "new");
+  assert.equal(await count(box.listBlobsFlat()), OBJECTS);
+  const log = await logOf(lazuli);
+  for (const name of ["blob-7.", "blob-8.", "blob-9."]) {
+    assert.ok(log.includes(`damaged: the record of blob "devstoreaccount1/box/${name}"`), log);
+  }
+  const { code, out } = await new LazuliProcess(["verify", "--location", location]).ended();
+  assert.deepEqual([code, out.slice(0, 11)], [0, "All is well"]);
+});
+
 test("a read over SMB that meets damaged bytes is logged with its share and path", async (t) => {
   const location = copied();
   const lazuli = start(t, location);

@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
 import { makeObjects, useOnFullDisk } from "./full-disk-objects.ts";
@@ -21,8 +22,6 @@ const BODIES_MAX = 5_000;
 const TRIES_MAX = 20_000;
 /** Half of what the write-ahead log grows by at a time. */
 const HALF_GROWTH_BYTES = MIB / 2;
-const SERVICES = ["blob", "queue", "table", "file", "smb"];
-const PORTS = SERVICES.flatMap((service) => [`--${service}Port`, "0"]);
 
 test("on a full disk writes get 507, nothing is lost, and they work again once there is space", async (t) => {
   const disk = mount(t, "tmpfs", DISK_MIB);
@@ -165,7 +164,7 @@ function mount(t: TestContext, fileSystem: FileSystem, mib: number): SmallDisk |
 }
 
 function start(t: TestContext, disk: SmallDisk): LazuliProcess {
-  const lazuli = new LazuliProcess(["--location", join(disk.folder, "data"), ...PORTS]);
+  const lazuli = new LazuliProcess(["--location", join(disk.folder, "data"), ...ANY_PORTS]);
   t.after(() => lazuli.kill());
   return lazuli;
 }

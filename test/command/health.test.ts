@@ -31,7 +31,7 @@ async function answering(t: TestContext, status: number, text: string): Promise<
 test("a serving server is healthy: exit code 0, asked at any of its services", async (t) => {
   const server = await start();
   t.after(() => server.stop());
-  for (const service of ["blob", "queue", "table", "file"] as const) {
+  for (const service of ["blob", "queue", "table", "file", "dfs"] as const) {
     const url = server.urls[service];
     const ended = await health(`--${service}Port`, portOf(url), "--host", "0.0.0.0");
     assert.deepEqual(ended, { code: 0, out: `healthy: ${url} says: ok\n`, err: "" });

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { SignJWT } from "jose";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { askSecurely, TENANT, USER } from "../sdk/bearer.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import type { TestService } from "../sdk/server.ts";
@@ -26,9 +27,8 @@ const SET = JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), ki
 async function startTrusting(t: TestContext, from: object): Promise<[TestService, LazuliProcess]> {
   const config = join(scratch, "lazuli.json");
   writeFileSync(config, JSON.stringify({ oauth: { issuer: ISSUER, ...from } }));
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
   const files = ["--cert", cert, "--key", key, "--config", config];
-  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...ports, ...files]);
+  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS, ...files]);
   t.after(() => lazuli.kill());
   const origin = await lazuli.printed(/^Blob service .* at (\S+)$/m);
   return [{ url: `${origin}/devstoreaccount1` } as TestService, lazuli];

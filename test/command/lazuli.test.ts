@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { anyPorts } from "../../src/main/any-ports.fixture.ts";
 import { CERTIFICATE, CERTIFICATE_KEY, CERTIFICATE_PFX } from "../sdk/certificate.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
@@ -18,7 +19,7 @@ const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const READY = /^Blob service is successfully listening at (https?:\/\/\S+:\d+)$/m;
 
-const OTHER_PORTS = ["--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
+const OTHER_PORTS = anyPorts(["queue", "table", "file", "dfs", "smb"]);
 
 function start(t: TestContext, ...args: string[]): LazuliProcess {
   const lazuli = new LazuliProcess([...args, ...OTHER_PORTS]);

@@ -17,6 +17,7 @@ import {
 } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { askForKey, askSecurely, bearer, keyIn } from "../sdk/bearer.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { ACCOUNT, CREDENTIAL, KEY } from "../sdk/server.ts";
@@ -24,13 +25,12 @@ import { SmbFiles } from "../smb/smb-files.ts";
 import { LazuliProcess } from "./process.ts";
 
 const HOUR_MS = 3_600_000;
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
 after(() => rmSync(scratch, { recursive: true }));
 
 function start(t: TestContext, ...args: string[]): LazuliProcess {
-  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...PORTS, ...args]);
+  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS, ...args]);
   t.after(() => lazuli.kill());
   return lazuli;
 }

@@ -15,6 +15,7 @@ import {
   QueueServiceClient,
 } from "@azure/storage-queue";
 import { newGuid } from "../../src/base/ids.ts";
+import { ANY_PORTS, anyPorts } from "../../src/main/any-ports.fixture.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { refused } from "../sdk/refused.ts";
@@ -26,10 +27,7 @@ import { LazuliProcess } from "./process.ts";
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-metrics-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-const PORTS = ["blob", "queue", "table", "file", "smb", "metrics"].flatMap((service) => [
-  `--${service}Port`,
-  "0",
-]);
+const PORTS = [...ANY_PORTS, ...anyPorts(["metrics"])];
 const NO_RETRIES = { retryOptions: { maxTries: 1 } };
 const EXCLUSIVE_NOW = 2 | 16;
 const UNLOCK = 4;

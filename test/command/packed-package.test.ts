@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { installPackedPackage, npm, type PackedPackage } from "./packed-package.ts";
 import { LazuliProcess } from "./process.ts";
 
 const MIB = 1024 * 1024;
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-packed-"));
 let packed: PackedPackage;
 before(() => {
@@ -21,7 +21,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 function start(t: TestContext, args: readonly string[], env: Record<string, string> = {}) {
   const bin = join(packed.root, "bin");
-  const lazuli = new LazuliProcess([...args, ...PORTS], env, [], { bin });
+  const lazuli = new LazuliProcess([...args, ...ANY_PORTS], env, [], { bin });
   t.after(() => lazuli.kill());
   return lazuli;
 }
@@ -48,6 +48,10 @@ test("the packed package contains the bundle, documents and examples, and no com
   for (const file of ["README.md", "examples/concurrency.ts", "dist/examples/concurrency.js"]) {
     assert.ok(files.includes(file), file);
   }
+});
+
+test("the packed server is ASCII, of which V8 needs half the memory", () => {
+  assert.doesNotMatch(bundleOf(packed), /[\x80-\uffff]/);
 });
 
 test("the packed package contains every worker thread that its server starts", () => {
@@ -95,16 +99,24 @@ function pathInProject(source: string): string {
   return source.slice(source.indexOf("src/"));
 }
 
-test("compiled code is cached in the user's cache folder", {
-  skip: "enableCompileCache" in nodeModule ? false : "Node has a compile cache from version 22 on",
-}, async (t) => {
+test("compiled code is stored in the user's cache folder, unless that is turned off", async (t) => {
   const XDG_CACHE_HOME = join(scratch, "cache");
-  const lazuli = start(t, ["--inMemoryPersistence"], { XDG_CACHE_HOME });
-  await lazuli.urlOf("Blob");
-  lazuli.signal("SIGTERM");
-  assert.equal((await lazuli.ended()).code, 0);
-  const [version = ""] = readdirSync(join(XDG_CACHE_HOME, "lazuli"));
-  assert.notDeepEqual(readdirSync(join(XDG_CACHE_HOME, "lazuli", version)), []);
+  const folder = join(XDG_CACHE_HOME, "lazuli");
+  const serve = async (env: Record<string, string>) => {
+    const lazuli = start(t, ["--inMemoryPersistence"], { XDG_CACHE_HOME, ...env });
+    await lazuli.urlOf("Blob");
+    lazuli.signal("SIGTERM");
+    assert.equal((await lazuli.ended()).code, 0);
+  };
+  await serve({ NODE_DISABLE_COMPILE_CACHE: "1" });
+  assert.equal(existsSync(folder), false);
+  await serve({});
+  await serve({});
+  const stored = `lazuli.cjs-${process.version}-${process.arch}`;
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith("lazuli")),
+    [stored],
+  );
 });
 
 test("a cache folder that cannot be written does not keep the server from starting", async (t) => {

@@ -106,7 +106,7 @@ export class LazuliProcess {
   }
 
   /** Returns the URL of a service: `http://127.0.0.1:port/devstoreaccount1`. */
-  async urlOf(service: "Blob" | "File" | "Queue" | "Table"): Promise<string> {
+  async urlOf(service: "Blob" | "DFS" | "File" | "Queue" | "Table"): Promise<string> {
     const ready = new RegExp(`^${service} service .* (http://\\S+)\n`, "m");
     return `${await this.printed(ready)}/devstoreaccount1`;
   }

@@ -11,6 +11,7 @@ import {
   StorageSharedKeyCredential as QueueCredential,
   QueueServiceClient,
 } from "@azure/storage-queue";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
 
@@ -27,8 +28,7 @@ export function startOn(
   env: Readonly<Record<string, string>> = {},
   ...flags: string[]
 ): LazuliProcess {
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  return new LazuliProcess(["--location", location, ...ports, ...flags], env);
+  return new LazuliProcess(["--location", location, ...ANY_PORTS, ...flags], env);
 }
 
 /** Makes clients of a running server, without retries. */

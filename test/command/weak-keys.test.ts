@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "./process.ts";
 
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-
 function start(t: TestContext, accounts: string, ...args: string[]): LazuliProcess {
-  const all = ["--inMemoryPersistence", ...PORTS, ...args];
+  const all = ["--inMemoryPersistence", ...ANY_PORTS, ...args];
   const lazuli = new LazuliProcess(all, { AZURITE_ACCOUNTS: accounts });
   t.after(() => lazuli.kill());
   return lazuli;

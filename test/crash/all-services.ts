@@ -6,6 +6,7 @@ import type { WholeServerProcess } from "./server-process.ts";
 import { newSmbWriter, SMB_SHARE } from "./smb-load.ts";
 import type { CrashWriter } from "./state-writer.ts";
 import { newTableWriter, tableAt } from "./table-load.ts";
+import { filesystemAt, newTreeWriter } from "./tree-load.ts";
 import { writeUntilKilled } from "./write-until-killed.ts";
 
 const names = (kind: string, count: number) =>
@@ -13,7 +14,8 @@ const names = (kind: string, count: number) =>
 
 /**
  * Clients of every service and of SMB that keep writing through crashes, on one data folder: blobs
- * of all types, files over REST and SMB, entities and batches, messages.
+ * of all types, files over REST and SMB, entities and batches, messages, and directories of Data
+ * Lake, which are renamed.
  */
 export class AllServices {
   readonly #blobs = names("blob", 6).map((name) => new Writer(name));
@@ -23,6 +25,7 @@ export class AllServices {
     ...this.#queues,
     ...names("partition", 3).map(newTableWriter),
     ...names("smb", 3).map(newSmbWriter),
+    ...names("tree", 3).map(newTreeWriter),
   ];
   /** Number of all writes so far. */
   acknowledged = 0;
@@ -33,6 +36,7 @@ export class AllServices {
     await shareAt(server, "kills").createIfNotExists();
     await shareAt(server, SMB_SHARE).createIfNotExists();
     await tableAt(server).createTable();
+    await filesystemAt(server).createIfNotExists();
     for (const { name } of this.#queues) await queueAt(server, name).createIfNotExists();
   }
 

@@ -1,6 +1,7 @@
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 
-const SERVICES = ["Blob", "File", "Queue", "Table"] as const;
+const SERVICES = ["Blob", "DFS", "File", "Queue", "Table"] as const;
 type Service = (typeof SERVICES)[number];
 
 /** The real program in its own process, to be killed. */
@@ -40,8 +41,7 @@ export async function startWholeProcess(location: string): Promise<WholeServerPr
 }
 
 function spawnServer(location: string, flags: readonly string[]): LazuliProcess {
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  return new LazuliProcess(["--location", location, ...ports, ...flags]);
+  return new LazuliProcess(["--location", location, ...ANY_PORTS, ...flags]);
 }
 
 function endings(lazuli: LazuliProcess): Pick<ServerProcess, "kill" | "stop"> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -30,6 +31,32 @@ test("Lazuli alone: the file is valid, and asks for accounts", { skip }, () => {
   const without = config("compose.yaml");
   assert.notEqual(without.status, 0);
   assert.match(without.stderr, /Set LAZULI_ACCOUNTS to name:key/);
+});
+
+test("a cluster: three front ends on one database, and a balancer that knows each of them", {
+  skip,
+}, () => {
+  const env = { LAZULI_ACCOUNTS: "shop:a2V5", POSTGRES_PASSWORD: "secret" };
+  const { status, stdout, stderr } = config("cluster/compose.yaml", env);
+  assert.equal(status, 0, stderr);
+  const balancer = readFileSync(join(DEPLOY, "cluster/haproxy.cfg"), "utf8");
+  for (const name of ["front-end-1", "front-end-2", "front-end-3"]) {
+    assert.match(stdout, new RegExp(`^ {2}${name}:$`, "m"));
+    for (const port of [10000, 10001, 10002, 10003, 10004]) {
+      assert.match(balancer, new RegExp(`server ${name} ${name}:${port}$`, "m"));
+    }
+  }
+  assert.equal(stdout.match(/LAZULI_RECORDS: postgres:\/\/lazuli@records\/lazuli/g)?.length, 3);
+  const without = config("cluster/compose.yaml", { LAZULI_ACCOUNTS: "shop:a2V5" });
+  assert.match(without.stderr, /Set POSTGRES_PASSWORD/);
+});
+
+const noBalancer = skipWithoutDebianProgram("haproxy", "haproxy") ?? false;
+
+test("the balancer of the cluster takes its configuration", { skip: noBalancer }, () => {
+  const file = join(DEPLOY, "cluster/haproxy.cfg");
+  const { status, stderr } = spawnSync("haproxy", ["-c", "-f", file], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
 });
 
 test("in the place of Azurite: its service name and ports, and the key for this machine only", {

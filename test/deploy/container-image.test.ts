@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ANY_PORTS, anyPorts } from "../../src/main/any-ports.fixture.ts";
 import { SERVICES } from "../../src/main/flags.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { NpmProgram } from "../programs/npm-program.ts";
@@ -37,11 +38,12 @@ function environment(folder: string): Record<string, string> {
 }
 
 /** Ports that are free, for the services of the commands that are started here. */
-function anyPorts(...services: string[]): string[] {
-  return services.flatMap((service) => [`--${service}Port`, "0"]);
-}
-
-function started(t: TestContext, args: string[], env: Record<string, string>, program = "lazuli") {
+function started(
+  t: TestContext,
+  args: readonly string[],
+  env: Record<string, string>,
+  program = "lazuli",
+) {
   const lazuli = new LazuliProcess(args, env, [], { program, cwd: scratch });
   t.after(() => lazuli.kill());
   return lazuli;
@@ -57,8 +59,8 @@ test("the image has every command, port and the volume, a health check, and no r
   const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const links = /for name in (.+?);/.exec(textOf("RUN"))?.[1]?.split(" ");
   assert.deepEqual(links, Object.keys(bin));
-  const ports = Object.entries(SERVICES).filter(([service]) => service !== "dfs");
-  assert.equal(textOf("EXPOSE"), ports.map(([, { port }]) => port).join(" "));
+  const ports = Object.values(SERVICES).map(({ port }) => port);
+  assert.equal(textOf("EXPOSE"), ports.join(" "));
   assert.equal(textOf("VOLUME"), "/data");
   assert.equal(textOf("USER"), "node");
   assert.match(textOf("HEALTHCHECK"), / CMD \["lazuli", "health"\]$/);
@@ -74,7 +76,7 @@ test("everything that the image does not need stays out of its build", () => {
 });
 
 test("without a word about accounts the image refuses to start, and says what to add", async (t) => {
-  const lazuli = started(t, anyPorts("blob", "queue", "table", "file", "smb"), environment("none"));
+  const lazuli = started(t, ANY_PORTS, environment("none"));
   const { code, out, err } = await lazuli.ended();
   assert.deepEqual([code, out], [2, ""]);
   assert.equal(
@@ -88,7 +90,7 @@ test("without a word about accounts the image refuses to start, and says what to
 test("with accounts of its own the image serves others, and keeps its data in the volume", async (t) => {
   const key = Buffer.alloc(64, 7).toString("base64");
   const env = { ...environment("own"), AZURITE_ACCOUNTS: `shop:${key}` };
-  const lazuli = started(t, anyPorts("blob", "queue", "table", "file", "smb"), env);
+  const lazuli = started(t, ANY_PORTS, env);
   const port = await lazuli.printed(/^Blob service .*http:\/\/0\.0\.0\.0:(\d+)$/m);
   const url = `http://127.0.0.1:${port}/shop`;
   const connection = `DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=${key};BlobEndpoint=${url}`;
@@ -98,7 +100,7 @@ test("with accounts of its own the image serves others, and keeps its data in th
 
 test("the command line of Testcontainers' Azurite module works with the switch, and prints what it waits for", async (t) => {
   const hosts = ["blob", "queue", "table"].flatMap((name) => [`--${name}Host`, "0.0.0.0"]);
-  const args = [...hosts, ...anyPorts("blob", "queue", "table")];
+  const args = [...hosts, ...anyPorts(["blob", "queue", "table"])];
   const env = { ...environment("testcontainers"), LAZULI_TRUST_NETWORK: "true" };
   const azurite = started(t, args, env, "azurite");
   for (const service of ["Queue", "Table"]) {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
@@ -42,8 +43,7 @@ test("the unit exposes as little as the guide says", { skip: noSystemd }, () => 
 
 test("the unit permits every system call of a server at work", { skip: noStrace }, async (t) => {
   const trace = join(scratch, "calls");
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  const args = ["--location", join(scratch, "data"), ...ports];
+  const args = ["--location", join(scratch, "data"), ...ANY_PORTS];
   const lazuli = new LazuliProcess(args, {}, ["strace", "-f", "-qq", "-o", trace], {
     hasChannel: true,
   });

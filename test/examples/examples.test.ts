@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { skipWithoutImpacket } from "../programs/impacket.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
@@ -16,24 +17,13 @@ let connection: string;
 let smb: string;
 
 before(async () => {
-  const ports = [
-    "--blobPort",
-    "0",
-    "--queuePort",
-    "0",
-    "--tablePort",
-    "0",
-    "--filePort",
-    "0",
-    "--smbPort",
-    "0",
-  ];
-  lazuli = new LazuliProcess(["--inMemoryPersistence", ...ports]);
+  lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS]);
   const endpoints = [
     `BlobEndpoint=${await lazuli.urlOf("Blob")}`,
     `QueueEndpoint=${await lazuli.urlOf("Queue")}`,
     `TableEndpoint=${await lazuli.urlOf("Table")}`,
     `FileEndpoint=${await lazuli.urlOf("File")}`,
+    `DfsEndpoint=${await lazuli.urlOf("DFS")}`,
   ];
   const account = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`;
   smb = (await lazuli.printed(/^SMB service .* smb:\/\/(\S+?)\/?$/m)) ?? "";
@@ -96,5 +86,13 @@ test("a worker that does the same work twice leaves one result", async () => {
     "first worker: stops before it deletes the message",
     "second worker: that was done before",
     "second worker: deletes the message, which was delivered 2 times",
+  ]);
+});
+
+test("a directory of logs is complete when a reader finds it", async () => {
+  assert.deepEqual(await run("data-lake"), [
+    "before the rename: nothing",
+    "after the rename: complete/a.log, complete/b.log",
+    "a.log: one, two",
   ]);
 });

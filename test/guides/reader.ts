@@ -22,14 +22,14 @@ import type { Block } from "./blocks.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const azurite = findAzurite(join(ROOT, ".scratch/azurite"));
-const SERVICES = ["Blob", "Queue", "Table", "File", "SMB"];
+const SERVICES = ["Blob", "Queue", "Table", "File", "DFS", "SMB"];
 const METRICS_PORT = "9464";
 /**
  * The documented ports of the services, in the order of `SERVICES`, and of the metrics: of the
  * server, and of the one beside it.
  */
-const PORTS = ["10000", "10001", "10002", "10003", "10445", METRICS_PORT];
-const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445", "10464"];
+const PORTS = ["10000", "10001", "10002", "10003", "10004", "10445", METRICS_PORT];
+const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11004", "11445", "10464"];
 /** The documented port of a proxy. */
 const PROXY_PORT = "8443";
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
@@ -174,7 +174,7 @@ const COMMANDS = {
 case "$* " in
   account* | reload* | health* | verify*) ;;
   *"${SOME_SERVICES}"*) set -- "$@" --blobPort 0 --queuePort 0 ;;
-  *) set -- "$@" ${ANY_PORTS} --filePort 0 --smbPort 0 ;;
+  *) set -- "$@" ${ANY_PORTS} --filePort 0 --dfsPort 0 --smbPort 0 ;;
 esac
 exec "$NODE" "$LAZULI/lazuli.cjs" "$@"
 `,

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
 
 test("a first npm start in a clean clone serves, and prints no warning of npm's about a package", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "lazuli-clone-"));
@@ -16,7 +16,7 @@ test("a first npm start in a clean clone serves, and prints no warning of npm's 
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: ROOT, encoding: "utf8" });
   for (const file of files.split("\0").filter(Boolean))
     cpSync(join(ROOT, file), join(folder, file));
-  const npm = spawn("npm", ["start", "--", "--inMemoryPersistence", ...PORTS], {
+  const npm = spawn("npm", ["start", "--", "--inMemoryPersistence", ...ANY_PORTS], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { startDataLake } from "../sdk/datalake-server.ts";
 import { startFileServer } from "../sdk/file-server.ts";
 import { startServer } from "../sdk/server.ts";
 
@@ -67,5 +68,33 @@ test("az creates a share, uploads a file, lists it and downloads it", { skip }, 
   assert.equal(await readFile(target, "utf8"), "hello");
   await az("file", "delete", ...there);
   assert.equal((await az("share", "delete", "--name", "box")).deleted, true);
+  assert.deepEqual(server.failures, []);
+});
+
+test("az works in a file system of Data Lake", { skip }, async (t) => {
+  const server = await startDataLake();
+  t.after(() => server.close());
+  const { account, key, url } = server;
+  const endpoints = `BlobEndpoint=${url};DfsEndpoint=${url};`;
+  const connection = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};${endpoints}`;
+  const { az, folder } = await azFor(t, connection);
+  const source = join(folder, "source");
+  const target = join(folder, "target");
+  await writeFile(source, "hello");
+  const there = ["--file-system", "lake"];
+  await az("fs", "create", "--name", "lake");
+  await az("fs", "directory", "create", ...there, "--name", "d");
+  await az("fs", "file", "upload", ...there, "--source", source, "--path", "d/f");
+  await az("fs", "directory", "move", ...there, "--name", "d", "--new-directory", "lake/e");
+  const listed = await az("fs", "file", "list", ...there);
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    ["e", "e/f"],
+  );
+  const shown = await az("fs", "access", "show", ...there, "--path", "e/f");
+  assert.equal(shown.permissions, "rw-r-----");
+  await az("fs", "file", "download", ...there, "--path", "e/f", "--destination", target);
+  assert.equal(await readFile(target, "utf8"), "hello");
+  await az("fs", "delete", "--name", "lake", "--yes");
   assert.deepEqual(server.failures, []);
 });

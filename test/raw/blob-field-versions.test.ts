@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { BLOB_FIELDS } from "../../src/front/rest/blob/field-versions.ts";
 import { rawRequest } from "../sdk/raw-request.ts";
-import { forThisFile, startServer } from "../sdk/server.ts";
+import { forThisFile, startServer, type TestServer } from "../sdk/server.ts";
 import { TestSource } from "../sdk/test-source.ts";
 import { checkFields, type Samples } from "./field-presence.ts";
 
@@ -14,6 +14,7 @@ test("Blob: every field is sent from its version on, and not before", async (t) 
       copyFrom: [source.origin],
     }),
   );
+  const lake = await forThisFile(startLake());
   const client = server.client();
   const box = client.getContainerClient("box");
   await box.create({ access: "blob" });
@@ -60,16 +61,43 @@ test("Blob: every field is sent from its version on, and not before", async (t) 
     getContainerProperties: [{ path: "/box?restype=container" }],
     listContainers: [{ path: "/?comp=list" }],
     deleteBlob: [{ method: "DELETE", path: "/box/new" }],
-    getBlob: [...reads, { path: "/box/blob", headers: { "x-ms-range": "bytes=0-1" } }],
-    getBlobProperties: described.map((asked) => ({ ...asked, method: "HEAD" })),
-    listBlobs: [{ path: `/box?restype=container&comp=list&${listed}` }],
+    getBlob: [
+      ...reads,
+      { path: "/lake/dir/file" },
+      { path: "/box/blob", headers: { "x-ms-range": "bytes=0-1" } },
+    ],
+    getBlobProperties: [...described, { path: "/lake/dir/file" }].map((asked) => ({
+      ...asked,
+      method: "HEAD",
+    })),
+    listBlobs: [
+      { path: `/box?restype=container&comp=list&${listed}` },
+      { path: "/lake?restype=container&comp=list&include=deleted&delimiter=/" },
+      { path: "/lake?restype=container&comp=list&include=deleted,permissions" },
+    ],
     getPageRanges: [{ path: "/box/disk?comp=pagelist" }],
   };
   await checkFields(BLOB_FIELDS, samples, async (asked) => {
     if (asked.method === "DELETE") await box.getBlockBlobClient("new").upload("text", 4);
-    return rawRequest(server, asked);
+    return rawRequest(asked.path.startsWith("/lake") ? lake : server, asked);
   });
 });
+
+/** Starts a server with a container that has a directory, a file and a deleted file. */
+async function startLake(): Promise<TestServer> {
+  const server = await startServer({
+    blob: { versioning: false, containerRetentionDays: null, hierarchicalNamespace: true },
+  });
+  const client = server.client();
+  await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
+  const lake = client.getContainerClient("lake");
+  await lake.create({ access: "blob" });
+  await lake.getBlockBlobClient("dir/file").upload("text", 4);
+  const gone = lake.getBlockBlobClient("gone");
+  await gone.upload("text", 4);
+  await gone.delete();
+  return server;
+}
 
 /** Starts a copy that fails with a description. */
 async function failedCopy(

@@ -163,7 +163,13 @@ export const BLOB_REQUESTS: DocumentedRequests = {
   Blob_delete: remove("/box/copy"),
   Blob_undelete: put("/box/there?comp=undelete"),
   Blob_query: post("/box/there?comp=query", {}, "<QueryRequest/>", 501),
-  Blob_setExpiry: put("/box/there?comp=expiry", {}, undefined, 501),
+  // Only files in containers with directories expire.
+  Blob_setExpiry: put(
+    "/box/there?comp=expiry",
+    { "x-ms-expiry-option": "RelativeToNow", "x-ms-expiry-time": "1000" },
+    undefined,
+    400,
+  ),
   Blob_setImmutabilityPolicy: put("/box/there?comp=immutabilityPolicies", {}, undefined, 501),
   Blob_deleteImmutabilityPolicy: {
     ...remove("/box/there?comp=immutabilityPolicies"),

@@ -197,7 +197,6 @@ test("x-ms-requires-sync is read in any case, and other values than true and fal
 /** Whole operations that are refused, each by its name. */
 const OPERATIONS: readonly [string, RawAsked][] = [
   ["queryBlob", { method: "POST", path: "/box/there?comp=query", body: "<QueryRequest/>" }],
-  ["setBlobExpiry", { method: "PUT", path: "/box/there?comp=expiry" }],
   ["setImmutabilityPolicy", { method: "PUT", path: "/box/there?comp=immutabilityPolicies" }],
   ["deleteImmutabilityPolicy", { method: "DELETE", path: "/box/there?comp=immutabilityPolicies" }],
   ["setLegalHold", { method: "PUT", path: "/box/there?comp=legalhold" }],

@@ -28,7 +28,7 @@ async function allMetrics(): Promise<readonly Metric[]> {
   const location = mkdtempSync(join(tmpdir(), "lazuli-metrics-"));
   after(() => rmSync(location, { recursive: true }));
   const data = await openData({ location, memoryBytesMax: null }, systemClock, assert.fail);
-  const measured = new Metrics(["blob", "queue", "table", "file", "smb"]);
+  const measured = new Metrics(["blob", "queue", "table", "file", "dfs", "smb"]);
   const sources = measured.sources({
     data,
     budget: new SendBudget(),

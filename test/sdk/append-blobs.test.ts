@@ -1,24 +1,34 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { describe, test } from "node:test";
-import type { AppendBlobClient, RestError } from "@azure/storage-blob";
+import { after, before, describe, test } from "node:test";
+import type { AppendBlobClient, ContainerClient, RestError } from "@azure/storage-blob";
 import { COMMITTED_BLOCKS_MAX, MIB } from "../../src/base/limits.ts";
 import { crc64 } from "../../src/machine/crc64.ts";
 import { readBlob, readContainer, writeBlob } from "../../src/service/blob/records.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { forThisFile, startServer } from "./server.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { sweep } from "./sweep.ts";
 
 const APPENDERS = 20;
 
 for (const engine of ["memory", "embedded"] as const) {
-  const server = await forThisFile(startServer({ engine }));
-  const container = server.client().getContainerClient("appends");
-  await container.create();
-  let blobs = 0;
-
   describe(`append blobs on the ${engine} engine`, () => {
+    let server: TestServer;
+    let container: ContainerClient;
+    let blobs = 0;
+
+    before(async () => {
+      server = await startServer({ engine });
+      container = server.client().getContainerClient("appends");
+      await container.create();
+    });
+
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.failures, []);
+    });
+
     async function newBlob(...texts: string[]): Promise<AppendBlobClient> {
       const blob = container.getAppendBlobClient(`blob-${blobs++}`);
       await blob.create();
@@ -155,10 +165,10 @@ for (const engine of ["memory", "embedded"] as const) {
       const blob = await newBlob("x");
       const at = { account: server.account, container: container.containerName };
       await server.context.store.transact((tx) => {
-        const found = readContainer(tx, at) ?? assert.fail();
-        const record = readBlob(tx, found, blob.name) ?? assert.fail();
+        const parent = readContainer(tx, at) ?? assert.fail();
+        const record = readBlob(tx, { parent, name: blob.name }) ?? assert.fail();
         const appendedBlocks = COMMITTED_BLOCKS_MAX - 1;
-        writeBlob(tx, found, blob.name, { ...record, appendedBlocks });
+        writeBlob(tx, { parent, name: blob.name }, { ...record, appendedBlocks });
       });
       assert.equal((await blob.appendBlock("y", 1)).blobCommittedBlockCount, COMMITTED_BLOCKS_MAX);
       await refused(blob.appendBlock("z", 1), 409, "BlockCountExceedsLimit");

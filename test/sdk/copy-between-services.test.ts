@@ -9,6 +9,7 @@ import {
 } from "@azure/storage-file-share";
 import { systemClock } from "../../src/base/clock.ts";
 import { KIB } from "../../src/base/limits.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { readCommandLine } from "../../src/main/command-line.ts";
 import { type Serving, serve } from "../../src/main/serve.ts";
 import { readSettings } from "../../src/main/settings.ts";
@@ -20,8 +21,7 @@ let share: ShareClient;
 const failures: string[] = [];
 
 before(async () => {
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
-  const asked = readCommandLine([...ports, "--inMemoryPersistence", "--silent"], {});
+  const asked = readCommandLine([...ANY_PORTS, "--inMemoryPersistence", "--silent"], {});
   assert.ok(asked.kind === "start");
   serving = await serve(readSettings(asked.options), {
     clock: systemClock,

@@ -12,6 +12,7 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-file-share";
 import { systemClock } from "../../src/base/clock.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { readCommandLine } from "../../src/main/command-line.ts";
 import { type Serving, serve } from "../../src/main/serve.ts";
 import { readSettings } from "../../src/main/settings.ts";
@@ -32,11 +33,10 @@ let share: ShareClient;
 const failures: string[] = [];
 
 before(async () => {
-  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
   // Turns off accounts in host names, which does not affect the cloud's own host names.
   const flags = ["--inMemoryPersistence", "--silent", "--disableProductStyleUrl"];
   const accounts = { AZURITE_ACCOUNTS: `${ACCOUNT}:${KEY};second:${KEY}` };
-  const asked = readCommandLine([...ports, ...flags], accounts);
+  const asked = readCommandLine([...ANY_PORTS, ...flags], accounts);
   assert.ok(asked.kind === "start");
   serving = await serve(readSettings(asked.options), {
     clock: systemClock,

@@ -1,4 +1,3 @@
-import dns from "node:dns";
 import {
   type ShareClient,
   ShareServiceClient,
@@ -15,7 +14,8 @@ import type { Data } from "../../src/main/open-data.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
 import { type WatchedFiles, WatchedStore } from "../../src/service/file/watched-store.ts";
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
-import { startService, type TestServerOptions, type TestService } from "./server.ts";
+import "./local-names.ts";
+import { ACCOUNT, startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service for one test, with a manual clock. */
 export interface FileServer extends TestService {
@@ -46,9 +46,9 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
       const foreign = new ForeignSources({ origins: options.copyFrom ?? [], networks: [] });
       const protocols = { file: FILE_SOURCES };
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
-      const settingsOf = () => ({ shareRetentionDays });
+      const settingsByAccount = new Map([[ACCOUNT, { shareRetentionDays }]]);
       files = { store: new WatchedStore(store), contents, breaks };
-      super({ ...files, settingsOf, copies, sources }, accounts, auth);
+      super({ ...files, settingsByAccount, copies, sources }, accounts, auth);
     }
   }
   const service = await startService(CopyingFileService, options);
@@ -73,14 +73,6 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
     },
   };
 }
-
-/** Resolves all names below localhost to this machine, as not every system does. */
-const { lookup } = dns;
-dns.lookup = ((name: string, ...rest: unknown[]) =>
-  Reflect.apply(lookup, dns, [
-    name.endsWith(".localhost") ? "127.0.0.1" : name,
-    ...rest,
-  ])) as typeof lookup;
 
 /** Sweeps until nothing is left to do. */
 export async function sweepFiles({ context }: FileServer): Promise<void> {

@@ -1,19 +1,29 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import type { PageBlobClient } from "@azure/storage-blob";
+import { after, before, describe, test } from "node:test";
+import type { ContainerClient, PageBlobClient } from "@azure/storage-blob";
 import { MIB } from "../../src/base/limits.ts";
-import { forThisFile, startServer } from "./server.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { sweep } from "./sweep.ts";
 
 const PAGE = 512;
 
 for (const engine of ["memory", "embedded"] as const) {
-  const server = await forThisFile(startServer({ engine }));
-  const container = server.client().getContainerClient("pages");
-  await container.create();
-  let blobs = 0;
-
   describe(`page blobs on the ${engine} engine`, () => {
+    let server: TestServer;
+    let container: ContainerClient;
+    let blobs = 0;
+
+    before(async () => {
+      server = await startServer({ engine });
+      container = server.client().getContainerClient("pages");
+      await container.create();
+    });
+
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.failures, []);
+    });
+
     async function newBlob(size: number): Promise<PageBlobClient> {
       const blob = container.getPageBlobClient(`blob-${blobs++}`);
       await blob.create(size);

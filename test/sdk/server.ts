@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after } from "node:test";
 import {
   BlobServiceClient,
@@ -9,7 +6,6 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
 import { type Clock, ManualClock, systemClock } from "../../src/base/clock.ts";
-import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
@@ -27,7 +23,7 @@ import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
 import { WaitingWork } from "../../src/front/waiting-work.ts";
-import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
+import type { Data } from "../../src/main/open-data.ts";
 import type { RoleAssignment } from "../../src/rules/roles.ts";
 import {
   type BlobContext,
@@ -35,8 +31,9 @@ import {
   DEFAULT_BLOB_SETTINGS,
 } from "../../src/service/blob/context.ts";
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
-import { RerunningStore } from "../../src/store/rerunning-store.fixture.ts";
+import { AnyFrontEnd } from "./any-front-end.ts";
 import { OutcomeList } from "./outcome-list.ts";
+import { openTestData, type TestEngine } from "./test-data.ts";
 
 /** One service for one test, with a manual clock. */
 export interface TestService {
@@ -65,8 +62,8 @@ export interface TestServer extends TestService {
 }
 
 export interface TestServerOptions {
-  /** In memory by default, unless `LAZULI_TEST_ENGINE=embedded` is set. */
-  readonly engine?: "memory" | "embedded";
+  /** In memory by default, or what `LAZULI_TEST_ENGINE` names: `embedded` or `postgres`. */
+  readonly engine?: TestEngine;
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
   /** The configured settings of the account's blobs. */
@@ -93,10 +90,11 @@ export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const allowed = { origins: options.copyFrom ?? [], networks: [] };
   const copies = new RunningCopies();
-  let endpoints: OwnEndpoints | null = null;
+  const allEndpoints: OwnEndpoints[] = [];
   class CopyingBlobService extends BlobRestService {
     constructor(context: TestContext, accounts: Accounts, auth: AuthOptions) {
-      endpoints = new OwnEndpoints(accounts);
+      const endpoints = new OwnEndpoints(accounts);
+      allEndpoints.push(endpoints);
       const protocols = { blob: BLOB_SOURCES };
       const foreign = new ForeignSources(allowed);
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
@@ -105,7 +103,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   const service = await startService(CopyingBlobService, options);
   const { url } = service;
-  (endpoints as OwnEndpoints | null)?.add("blob", new URL(url).origin);
+  for (const endpoints of allEndpoints) endpoints.add("blob", new URL(url).origin);
   const client = () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
   let containers = 0;
   return {
@@ -149,14 +147,11 @@ export async function startService(
   const clock = new ManualClock(Date.now());
   const failures: unknown[] = [];
   const outcomes = new OutcomeList();
-  const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
-  const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
-  const place = { location: folder, memoryBytesMax: null };
-  const data =
-    folder === null
-      ? memoryData(new RerunningStore(new MemoryStore(clock)), null)
-      : await openData(place, clock, (error) => failures.push(error));
-  const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
+  const data = await openTestData(options.engine, clock, (error) => failures.push(error));
+  const blobSettings = options.blob ?? DEFAULT_BLOB_SETTINGS;
+  const settingsByAccount = new Map([[ACCOUNT, blobSettings]]);
+  const contexts = data.frontEnds.map((frontEnd) => ({ ...frontEnd, settingsByAccount }));
+  const context = contexts[0] as TestContext;
   const accounts = accountsOf([
     { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [], roles: options.roles ?? [] },
     { name: OTHER_ACCOUNT, keys: [KEY] },
@@ -164,7 +159,9 @@ export async function startService(
   const readMemory = restReadMemory();
   const listener = await openListener({
     kind: ON_NODE_LISTENER ? "node" : "own",
-    service: new Service(context, accounts, { oauth: options.oauth ?? null }),
+    service: new AnyFrontEnd(
+      contexts.map((each) => new Service(each, accounts, { oauth: options.oauth ?? null })),
+    ),
     host: "127.0.0.1",
     port: 0,
     tls: options.tls ?? null,
@@ -193,7 +190,6 @@ export async function startService(
       await listener.drain();
       readMemory.close();
       await data.close();
-      if (folder !== null) await rm(folder, { recursive: true });
     },
   };
 }

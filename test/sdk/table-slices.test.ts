@@ -29,3 +29,22 @@ test("a batch and a query of large entities let other work run in between", asyn
   assert.equal(found, ENTITIES);
   assert.ok(read >= PIECES / 2, `${read} slices while they were read`);
 });
+
+test("a batch merges into large entities, up to 8 MiB", async () => {
+  const table = await server.makeTable();
+  const large = Object.fromEntries(
+    Array.from({ length: 15 }, (_, at) => [`Text${at}`, "x".repeat(32_000)]),
+  );
+  const keys = Array.from({ length: 18 }, (_, at) => ({ partitionKey: "p", rowKey: `row-${at}` }));
+  for (const one of keys) await table.createEntity({ ...one, ...large });
+  const merges = keys.map((one): TransactionAction => ["update", { ...one, Count: 7 }, "Merge"]);
+  const tooLarge = { statusCode: 413, code: "RequestBodyTooLarge" };
+  await assert.rejects(table.submitTransaction(merges), tooLarge);
+  await table.submitTransaction(merges.slice(0, 17));
+  let merged = 0;
+  for await (const { Count, Text14 } of table.listEntities()) {
+    assert.equal(String(Text14).length, large.Text14?.length);
+    if (Count === 7) merged++;
+  }
+  assert.equal(merged, 17);
+});

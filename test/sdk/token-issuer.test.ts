@@ -63,6 +63,21 @@ const list = async (headers: object) => {
   return { status, code, text };
 };
 
+const SERVERS: [string, TestService, TestService, string][] = [];
+for (const [name, start, path] of [
+  ["blob", startServer, "/?comp=list"],
+  ["queue", startQueueServer, "/?comp=list"],
+  ["table", startTableServer, "/Tables"],
+  ["file", startFileServer, "/?comp=list"],
+] as const) {
+  const options = { tls: TLS, requestClock: clock, domains: ["files.example.org"] };
+  const own: OAuth = issuerOf({ issuer: ISSUER, from: { url: keysUrl, networks: [] } });
+  const started = (oauth: OAuth): Promise<TestService> => start({ ...options, oauth });
+  const trusting = await forThisFile(started(own));
+  const basic = await forThisFile(started({ mode: "basic" }));
+  SERVERS.push([name, trusting, basic, path]);
+}
+
 test("keys are fetched from the issuer, again when they change, and survive its failure", async () => {
   publish("first");
   const first = await tokenBy("first");
@@ -98,21 +113,6 @@ test("keys are fetched from the issuer, again when they change, and survive its 
   for (let i = 0; i < 10; i++) assert.equal((await list(invented)).status, 401);
   assert.ok(hits <= before + 1, "invented key ids do not reach the issuer");
 });
-
-const SERVERS: [string, TestService, TestService, string][] = [];
-for (const [name, start, path] of [
-  ["blob", startServer, "/?comp=list"],
-  ["queue", startQueueServer, "/?comp=list"],
-  ["table", startTableServer, "/Tables"],
-  ["file", startFileServer, "/?comp=list"],
-] as const) {
-  const options = { tls: TLS, requestClock: clock, domains: ["files.example.org"] };
-  const own: OAuth = issuerOf({ issuer: ISSUER, from: { url: keysUrl, networks: [] } });
-  const started = (oauth: OAuth): Promise<TestService> => start({ ...options, oauth });
-  const trusting = await forThisFile(started(own));
-  const basic = await forThisFile(started({ mode: "basic" }));
-  SERVERS.push([name, trusting, basic, path]);
-}
 
 for (const [name, trusting, basic, path] of SERVERS) {
   test(`${name}: a token for this account is valid, one for another gets 401`, async () => {

@@ -8,7 +8,12 @@ import { OWNER } from "../../src/rules/access.ts";
 import { NO_CONDITIONS } from "../../src/rules/conditions.ts";
 import { NO_TAGS } from "../../src/rules/tags.ts";
 import { appendBlock } from "../../src/service/blob/append-block.ts";
-import type { BlobContext, BlobRead, BlobRevision } from "../../src/service/blob/context.ts";
+import type {
+  BlobContext,
+  BlobRead,
+  BlobRevision,
+  BlobSettings,
+} from "../../src/service/blob/context.ts";
 import { createBlob } from "../../src/service/blob/create-blob.ts";
 import { createContainer } from "../../src/service/blob/create-container.ts";
 import { type DeleteBlob, deleteBlob } from "../../src/service/blob/delete-blob.ts";
@@ -50,16 +55,19 @@ export interface Shown {
 
 /** The Blob service on one container, with the methods of the model it is compared with. */
 export class RealRevisions {
-  versioning = false;
   readonly clock: ManualClock;
   readonly #data: Data;
+  readonly #settingsByAccount = new Map<string, BlobSettings>();
   readonly #context: BlobContext;
 
   constructor(data: Data, clock: ManualClock) {
     this.#data = data;
     this.clock = clock;
-    const settingsOf = () => ({ versioning: this.versioning, containerRetentionDays: null });
-    this.#context = { ...data, settingsOf };
+    this.#context = { ...data, settingsByAccount: this.#settingsByAccount };
+  }
+
+  set versioning(versioning: boolean) {
+    this.#settingsByAccount.set(AT.account, { versioning, containerRetentionDays: null });
   }
 
   async open(): Promise<void> {

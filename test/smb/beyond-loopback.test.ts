@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { anyPorts } from "../../src/main/any-ports.fixture.ts";
+import { REST_SERVICES } from "../../src/main/flags.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { type Ran, run, skipWithoutSmbclient } from "./smbclient.ts";
@@ -9,7 +11,7 @@ const isRoot = process.getuid?.() === 0;
 const skip =
   skipWithoutSmbclient ||
   (isRoot ? (skipWithoutDebianProgram("ip", "iproute2") ?? false) : "only root may make a network");
-const PORTS = ["blob", "queue", "table", "file", "dfs"].flatMap((one) => [`--${one}Port`, "0"]);
+const PORTS = anyPorts(REST_SERVICES);
 /** Runs in its own network namespace, where no other machine reaches it. */
 const OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
 const KEY = randomBytes(64).toString("base64");

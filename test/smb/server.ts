@@ -10,6 +10,7 @@ import { openSmbListener, type SmbListener } from "../../src/front/smb/transport
 import { beginEpoch } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
+import type { TestEngine } from "../sdk/test-data.ts";
 
 /** The File service over REST and SMB, with its own data. */
 export interface TestSmb {
@@ -33,10 +34,12 @@ export interface TestSmbOptions {
   readonly budget?: SendBudget;
   readonly shares?: readonly string[];
   readonly onOutcome?: OnOutcome;
+  readonly engine?: TestEngine;
 }
 
 export async function startSmb(options: TestSmbOptions = {}): Promise<TestSmb> {
-  const rest = await startFileServer();
+  const { engine } = options;
+  const rest = await startFileServer(engine === undefined ? {} : { engine });
   const { failures, files } = rest;
   const warnings: string[] = [];
   const outcomes: SmbOutcome[] = [];

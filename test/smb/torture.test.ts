@@ -37,7 +37,8 @@ describe("smbtorture", { skip, concurrency: 4 }, () => {
     const expected = all.filter((name) => reasonFor(suite, name) === undefined);
     if (expected.length === 0) continue;
     test(`${suite}: ${expected.length} of the ${all.length} that must pass`, async () => {
-      const smb = await startSmb();
+      // One test needs its break at once, and a store that forgets takes several rounds for it.
+      const smb = await startSmb({ engine: "plain memory" });
       // A suite with few expected tests is not run as a whole: the others may wait for ever.
       const runs = expected.length < all.length / 2 ? expected : [suite];
       const passed = new Set<string>();

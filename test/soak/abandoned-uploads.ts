@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { beginUpload } from "../sdk/begin-upload.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
@@ -11,7 +12,6 @@ import { report } from "./figure.ts";
 
 /** Concurrent uploads. */
 const UPLOADS = 4;
-const SERVICES = ["blob", "queue", "table", "file", "smb"];
 
 const { values } = parseArgs({
   options: {
@@ -37,8 +37,7 @@ handles.datasync = async function () {
 `;
 
 const folder = await mkdtemp(join(tmpdir(), "lazuli-abandoned-"));
-const ports = SERVICES.flatMap((service) => [`--${service}Port`, "0"]);
-const server = new LazuliProcess(["--location", folder, ...ports], {
+const server = new LazuliProcess(["--location", folder, ...ANY_PORTS], {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SLOW_DISK)}`,
 });
 try {

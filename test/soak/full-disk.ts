@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
+import { anyPorts } from "../../src/main/any-ports.fixture.ts";
+import { REST_SERVICES } from "../../src/main/flags.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { SmallDisk } from "../command/small-disk.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
@@ -20,7 +22,7 @@ const BACK_PART = 0.5;
  * space.
  */
 const EXTENT_BODY_BYTES = 16 * 1024;
-const PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0"];
+const PORTS = anyPorts(REST_SERVICES);
 
 const { values } = parseArgs({
   options: {

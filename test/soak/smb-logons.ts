@@ -1,5 +1,6 @@
 // How fast an SMB client can try wrong keys, and whether the right key comes in beside it. Flag: --seconds N (20).
 import { parseArgs } from "node:util";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
 import { report } from "./figure.ts";
@@ -10,10 +11,6 @@ const GUESSERS = 12;
 const GUESSES_PER_SECOND_MAX = 1;
 const GUESSES_FREE = 16;
 const WRONG = "devstoreaccount1%d3Jvbmc=";
-const PORTS = ["blob", "queue", "table", "file", "smb", "dfs"].flatMap((one) => [
-  `--${one}Port`,
-  "0",
-]);
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "20" } } });
 const seconds = Number(values.seconds);
@@ -23,7 +20,7 @@ if (skipWithoutSmbclient) console.log(`Nothing was measured: ${skipWithoutSmbcli
 else await soak();
 
 async function soak(): Promise<void> {
-  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...PORTS]);
+  const lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS]);
   try {
     const port = Number(await lazuli.printed(/^SMB service .*:(\d+)\n/m));
     const untilMs = performance.now() + seconds * 1_000;

@@ -7,6 +7,7 @@ import {
   ContainerSASPermissions,
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 
 const MIB = 1024 * 1024;
@@ -18,7 +19,6 @@ const ACCOUNT = "devstoreaccount1";
 /** The well-known key of that account. */
 const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
 const SAS_MS = 3_600_000;
 
 /** The real server in its own process, with a data folder that is removed with it. */
@@ -49,7 +49,7 @@ export class SoakServer {
   /** Starts a server that the system kills above this memory, if root can arrange that. */
   static async start(memoryMib: number, flags: readonly string[] = []): Promise<SoakServer> {
     const folder = mkdtempSync(join(tmpdir(), "lazuli-soak-"));
-    const lazuli = new LazuliProcess(["--location", folder, ...PORTS, ...flags]);
+    const lazuli = new LazuliProcess(["--location", folder, ...ANY_PORTS, ...flags]);
     const url = await lazuli.urlOf("Blob");
     const credential = new StorageSharedKeyCredential(ACCOUNT, KEY);
     const container = new ContainerClient(`${url}/soak`, credential);

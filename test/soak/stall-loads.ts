@@ -78,6 +78,11 @@ export const LOADS: readonly Load[] = [
     run: queries("large", "Name ne 'x'", "application/json;odata=fullmetadata"),
   },
   { name: "entity group transactions of 4 MiB", run: writeGroups },
+  {
+    name: "entity group transactions that merge into 7.5 MiB",
+    prepare: makeMergedEntities,
+    run: mergeGroups,
+  },
   { name: "entity of hostile JSON", run: hostileJson },
   {
     name: "list of 5,000 blobs with 8 KiB of metadata",
@@ -190,15 +195,24 @@ async function createTable(server: StalledServer, name: string): Promise<void> {
   await server.sendAll(port, [request], 1);
 }
 
-/** Entities of one partition, in a transaction. */
+/** Inserts entities of one partition, in a transaction. */
 function groupOf(port: number, table: string, entities: readonly object[]): Buffer {
-  const operations = entities.map((entity) =>
+  return transactionOf(
+    port,
+    entities.map((entity) => ["POST", table, entity]),
+  );
+}
+
+type Operation = readonly [method: string, resource: string, entity: object];
+
+function transactionOf(port: number, all: readonly Operation[]): Buffer {
+  const operations = all.map(([method, resource, entity]) =>
     [
       "--changeset_1",
       "Content-Type: application/http",
       "Content-Transfer-Encoding: binary",
       "",
-      `POST http://127.0.0.1:${port}/devstoreaccount1/${table} HTTP/1.1`,
+      `${method} http://127.0.0.1:${port}/devstoreaccount1/${resource} HTTP/1.1`,
       "Content-Type: application/json",
       "Prefer: return-no-content",
       "",
@@ -261,6 +275,39 @@ async function writeGroups(server: StalledServer, clients: number): Promise<void
     }
   }
   await server.sendAll(port, groups(), clients);
+}
+
+/** An entity has up to 1 MiB in UTF-16, so these have half as many bytes. */
+const MERGED_ENTITY_BYTES = 500_000;
+const MERGED_ENTITIES = 15;
+/** Enough for the largest number of clients, each of which merges into entities of its own. */
+const MERGED_PARTITIONS = 4;
+
+async function makeMergedEntities(server: StalledServer): Promise<void> {
+  await createTable(server, "merged");
+  const port = server.ports.table;
+  function* groups() {
+    for (let at = 0; at < MERGED_PARTITIONS * MERGED_ENTITIES; at++) {
+      const entity = largeEntity(at, MERGED_ENTITY_BYTES);
+      const PartitionKey = `partition-${at % MERGED_PARTITIONS}`;
+      yield groupOf(port, "merged", [{ ...entity, PartitionKey }]);
+    }
+  }
+  await server.sendAll(port, groups(), WRITERS);
+}
+
+async function mergeGroups(server: StalledServer, clients: number): Promise<void> {
+  const port = server.ports.table;
+  const groups = Array.from({ length: clients }, (_, client) => {
+    const partition = client % MERGED_PARTITIONS;
+    const merges = Array.from({ length: MERGED_ENTITIES }, (_, at): Operation => {
+      const row = at * MERGED_PARTITIONS + partition;
+      const keys = `PartitionKey='partition-${partition}',RowKey='row-${row}'`;
+      return ["MERGE", `merged(${keys})`, { Count: 1 }];
+    });
+    return transactionOf(port, merges);
+  });
+  await server.sendAll(port, groups, clients);
 }
 
 async function hostileJson(server: StalledServer, clients: number): Promise<void> {
@@ -354,6 +401,9 @@ async function makeNamed(
 
 async function makeFiles(server: StalledServer): Promise<void> {
   const port = server.ports.file;
+  // It may exist already, from the load of shares.
+  const query = { restype: "share" };
+  await server.send(port, { method: "PUT", path: "/named-0", query, headers: LARGE_METADATA });
   const own = { "x-ms-type": "file", "x-ms-content-length": "1" };
   const headers = { ...LARGE_METADATA, ...own };
   function* requests() {

@@ -6,13 +6,10 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Connection } from "../../bench/connection.ts";
 import { type Request, signed } from "../../bench/shared-key.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 
 const PRELOAD = fileURLToPath(new URL("./loop-gaps.js", import.meta.url));
-const PORTS = ["blob", "queue", "table", "file", "smb", "dfs"].flatMap((one) => [
-  `--${one}Port`,
-  "0",
-]);
 
 export interface Answer {
   readonly status: number;
@@ -41,7 +38,7 @@ export class StalledServer {
   static async start(): Promise<StalledServer> {
     const folder = await mkdtemp(join(tmpdir(), "lazuli-stalls-"));
     const env = { NODE_OPTIONS: `--import=${PRELOAD}` };
-    const lazuli = new LazuliProcess(["--location", folder, ...PORTS], env);
+    const lazuli = new LazuliProcess(["--location", folder, ...ANY_PORTS], env);
     const gapsPort = Number(await lazuli.printed(/^Gaps at port (\d+)$/m));
     const portOf = async (name: "Blob" | "Queue" | "Table" | "File") =>
       Number(new URL(await lazuli.urlOf(name)).port);

@@ -57,9 +57,8 @@ export async function serveFolder(location: string, nowMs: number): Promise<Fold
   const foreign = new ForeignSources({ origins: [], networks: [] });
   const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
   const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
-  const settingsOf = () => ({ versioning: true, containerRetentionDays: RETENTION_DAYS });
-  const fileSettingsOf = () => ({ shareRetentionDays: RETENTION_DAYS });
-  const files = { ...data, store: new WatchedStore(data.store), copies, sources };
+  const blobSettings = { versioning: true, containerRetentionDays: RETENTION_DAYS };
+  const fileSettings = { shareRetentionDays: RETENTION_DAYS };
   const listen = async (name: "blob" | "queue" | "table" | "file", service: RestService) => {
     const listener = await openListener({
       kind: "own",
@@ -83,11 +82,23 @@ export async function serveFolder(location: string, nowMs: number): Promise<Fold
     endpoints.add(name, listener.origin);
     return `${listener.origin}/${ACCOUNT}`;
   };
-  const context = { ...data, copies, sources, settingsOf };
+  const context = {
+    ...data,
+    copies,
+    sources,
+    settingsByAccount: new Map([[ACCOUNT, blobSettings]]),
+  };
   const blobUrl = await listen("blob", new BlobRestService(context, accounts, auth));
   const queueUrl = await listen("queue", new QueueRestService(data, accounts, auth));
   const tableUrl = await listen("table", new TableRestService(data, accounts, auth));
-  const fileService = new FileRestService({ ...files, settingsOf: fileSettingsOf }, accounts, auth);
+  const files = {
+    ...data,
+    store: new WatchedStore(data.store),
+    copies,
+    sources,
+    settingsByAccount: new Map([[ACCOUNT, fileSettings]]),
+  };
+  const fileService = new FileRestService(files, accounts, auth);
   const fileUrl = await listen("file", fileService);
 
   const once = { retryOptions: { maxTries: 1 } };

@@ -27,7 +27,9 @@ const SHARED = "shared";
 /** The packages that the server needs to run, and the one place that may use each. */
 const PACKAGES: Readonly<Record<string, string>> = {
   jose: "src/front/rest/auth/",
+  aws4fetch: "src/engine/s3/",
   lmdb: "src/engine/embedded/",
+  pg: "src/engine/postgres/",
 };
 
 /** Tests of every layer but `base` run on an engine with contents. */

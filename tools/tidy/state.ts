@@ -29,7 +29,7 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
   },
   {
     reason: "modules of worker threads, each of which belongs to one server",
-    names: ["src/machine/md5-worker.ts lanes", "src/engine/embedded/sum-worker.ts queue"],
+    names: ["src/machine/md5-worker.ts lanes", "src/engine/sum-worker.ts queue"],
   },
   {
     reason: "ids of requests differ in the whole process",
@@ -64,6 +64,7 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
       "src/front/rest/http/protocol-version.ts lastVersion",
       "src/front/rest/table/metadata-level.ts lastAsked",
       "src/front/rest/table/metadata-level.ts lastLevel",
+      "src/service/blob/records.ts decodedPaths",
       "src/service/blob/records.ts lastContainer",
       "src/service/file/permissions.ts CANONICAL",
       "src/service/file/permissions.ts INHERITED",
@@ -75,6 +76,7 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
     names: [
       "src/front/rest/auth/header-order.ts WEIGHTS",
       "src/front/rest/blob/field-versions.ts BLOB_FIELD_VERSIONS",
+      "src/front/rest/datalake/field-versions.ts DATALAKE_FIELD_VERSIONS",
       "src/front/rest/file/field-versions.ts FILE_FIELD_VERSIONS",
       "src/front/rest/queue/field-versions.ts QUEUE_FIELD_VERSIONS",
       "src/front/rest/table/field-versions.ts TABLE_FIELD_VERSIONS",

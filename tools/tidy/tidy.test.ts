@@ -136,6 +136,21 @@ test("an unfinished merge is refused in code and documents", () => {
   assert.deepEqual(rulesBroken("docs/guides/a.md", "Title", "====="), []);
 });
 
+test("a test file awaits nothing after its first test, nor in a loop of tests", () => {
+  const path = "test/sdk/a.test.ts";
+  const start = "const server = await start();";
+  const suite = ['test("a", async () => {', "  await start();", "});"];
+  assert.deepEqual(rulesBroken(path, start, ...suite), []);
+  assert.deepEqual(rulesBroken(path, ...suite, start), ["4 await"]);
+  assert.deepEqual(rulesBroken(path, ...suite, "`", start, "`"), []);
+  const loop = ["for (const engine of ENGINES) {", `  ${start}`, "}"];
+  assert.deepEqual(rulesBroken(path, ...loop, ...suite), []);
+  assert.deepEqual(rulesBroken(path, ...suite, ...loop), ["5 await"]);
+  const tests = [...loop.slice(0, 2), '  describe("a", () => {', "  });", "}"];
+  assert.deepEqual(rulesBroken(path, ...tests), ["2 await"]);
+  assert.deepEqual(rulesBroken("test/sdk/a.ts", ...tests), []);
+});
+
 test("tests do not sleep, unless they say why", () => {
   const sleep = `set${"Timeout"}(done, 100);`;
   const path = "src/base/a.test.ts";

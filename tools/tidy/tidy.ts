@@ -3,6 +3,7 @@ import { join, relative, sep } from "node:path";
 import { checkCycles } from "./cycles.ts";
 import { checkDecision } from "./decisions.ts";
 import { type Finding, isCode, type Rule, type SourceFile } from "./finding.ts";
+import { checkLateAwaits } from "./late-awaits.ts";
 import { checkLayers } from "./layers.ts";
 import {
   checkConflicts,
@@ -29,6 +30,7 @@ const RULES: readonly Rule[] = [
   checkConflicts,
   checkSkips,
   checkSleeps,
+  checkLateAwaits,
   checkMacCompare,
   checkMachinePaths,
   checkLockFile,

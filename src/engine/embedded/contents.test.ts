@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
-import { contentUsesContract } from "../../content/content-uses.contract.ts";
+import { contentUsesContract, growingUsesContract } from "../../content/content-uses.contract.ts";
 import { findEndOfUse } from "../../content/content-uses.ts";
 import { ContentsFixture, NO_DIGESTS } from "../../content/contents.fixture.ts";
 import { Machine } from "../../machine/machine.ts";
@@ -18,8 +18,8 @@ import {
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
@@ -34,13 +34,14 @@ const open: OpenContents = async (t, wrap) => {
 
 contentsContract("embedded", open);
 contentUsesContract("embedded", open);
+growingUsesContract("embedded", open);
 contentsRacesContract("embedded", open);
 listDraftContract("embedded", open);
 contentsModelContract("embedded", 1, open);
 
 const openRerunning: OpenContents = async (t, wrap) => {
   const { store, extents } = await open(t, wrap);
-  return new ContentsFixture(new RerunningStore(store), extents);
+  return new ContentsFixture(new ForgettingStore(store), extents);
 };
 contentsContract("embedded, where every body runs twice,", openRerunning);
 contentsModelContract("embedded, where every body runs twice,", 1, openRerunning);

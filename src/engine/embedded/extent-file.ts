@@ -3,11 +3,12 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
+import type { Completion, ReadableExtent, WritableExtent } from "../extent-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
 import type { EngineFigures } from "./engine-figures.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { writeParts } from "./write-parts.ts";
-import { type Completion, WriteQueue } from "./write-queue.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 /** A run this long is read ahead while it is sent, so only the speed of the disk matters. */
 const LONG_RUN_BYTES = 2 * MIB;
@@ -40,7 +41,7 @@ export interface ExtentFileSetup {
  * Every read, write and sync pins the file until it ends, because the path may go to another extent
  * as soon as the file is unpinned, and the caller's own pin may be gone by then.
  */
-export class ExtentFile {
+export class ExtentFile implements ReadableExtent, WritableExtent {
   readonly extent: number;
   readonly path: string;
   readonly #bytesMax: number;

@@ -17,7 +17,12 @@ import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { crc64 as crc64Of } from "../../machine/crc64.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
-import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
+import {
+  CONTRACT_EXTENT_BYTES,
+  extentsContract,
+  fill,
+  growingExtentsContract,
+} from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
@@ -25,6 +30,7 @@ import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
+growingExtentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 
 test("bodies that arrive faster than they are written take a few MiB of memory each", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 256 * MIB);

@@ -15,19 +15,19 @@ import {
   type Written,
 } from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
+import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "../extent-chunks.ts";
+import { PieceOwner } from "../extent-reading.ts";
+import { ExtentUpload, type Room, writeBody } from "../extent-upload.ts";
+import { ReadSlabs } from "../read-slabs.ts";
+import { UploadMemory } from "../upload-memory.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { EngineFigures, type FiguresOption } from "./engine-figures.ts";
-import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
-import { PieceOwner } from "./extent-reading.ts";
-import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { PRIVATE_FILE_MODE } from "./private-folder.ts";
-import { ReadSlabs } from "./read-slabs.ts";
 import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
-import { UploadMemory } from "./upload-memory.ts";
 
 export const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most a quarter of an extent, so that little room is lost at its end. */
@@ -62,6 +62,7 @@ export interface EmbeddedExtentsSetup extends FiguresOption {
  * small bodies but writes all bytes twice.
  */
 export class EmbeddedExtents implements Extents {
+  readonly reusesSpace = true;
   readonly pieceBytesMax: number;
   readonly space: DiskSpace | undefined;
   readonly #folder: string;
@@ -116,9 +117,9 @@ export class EmbeddedExtents implements Extents {
   write(body: Body, taps: Taps = NO_TAPS): Promise<Written> {
     const upload = new ExtentUpload(this, this.#uploads, body.length, taps);
     const whole = this.#wholeOf(body);
-    if (whole === null) return gatherAndWrite(upload, body);
+    if (whole === null) return writeBody(upload, body);
     if (beginsOnPage(whole)) return upload.writePages(whole);
-    return gatherAndWrite(upload, wholeBody(whole.subarray(0, body.length)));
+    return writeBody(upload, wholeBody(whole.subarray(0, body.length)));
   }
 
   pin(extents: Iterable<number>): Pin {
@@ -140,13 +141,12 @@ export class EmbeddedExtents implements Extents {
   }
 
   list(): readonly ExtentInfo[] {
-    const infos: ExtentInfo[] = [];
-    for (const file of this.#files.values()) {
-      if (this.#doomed.has(file)) continue;
-      const { extent, end, sealed, pinned } = file;
-      infos.push({ extent, bytesOnDisk: end, open: !sealed, pinned });
-    }
-    return infos;
+    return [...this.#files.values()].filter((file) => !this.#doomed.has(file)).map(infoOf);
+  }
+
+  async find(extent: number): Promise<ExtentInfo | undefined> {
+    const file = this.#files.get(extent);
+    return file === undefined || this.#doomed.has(file) ? undefined : infoOf(file);
   }
 
   seal(extent: number): void {
@@ -324,19 +324,12 @@ export class EmbeddedExtents implements Extents {
   }
 }
 
-function closedError(): StoreError {
-  return new StoreError("broken", "the extents are closed");
+function infoOf({ extent, end, sealed, pinned }: ExtentFile): ExtentInfo {
+  return { extent, bytesOnDisk: end, open: !sealed, pinned };
 }
 
-async function gatherAndWrite(upload: ExtentUpload, body: Body): Promise<Written> {
-  try {
-    await body.drain((part) => upload.add(part));
-    await upload.finish();
-  } catch (error) {
-    await upload.abandon();
-    throw error;
-  }
-  return upload;
+function closedError(): StoreError {
+  return new StoreError("broken", "the extents are closed");
 }
 
 /** Extents and the size of their files, oldest first. */

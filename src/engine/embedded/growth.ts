@@ -1,4 +1,5 @@
 import type { Space } from "../../base/keys.ts";
+import { unlessDamaged } from "../../store/store.ts";
 import type { State, Write } from "../body-view.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
 
@@ -15,8 +16,8 @@ export function growthOf(
   for (const { name, key, value, isAppend } of writes) {
     if (ephemeral.has(key[0] as Space)) continue;
     if (value !== null) growth += isAppend ? value.length : bytesOfRecord(key, value);
-    const before = isAppend ? undefined : state.get(key, name);
-    if (before !== undefined) growth -= bytesOfRecord(key, before);
+    const before = isAppend ? undefined : unlessDamaged(() => state.get(key, name));
+    if (before) growth -= bytesOfRecord(key, before);
   }
   return growth;
 }

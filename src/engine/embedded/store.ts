@@ -1,9 +1,10 @@
 import type { Clock, Instant } from "../../base/clock.ts";
-import type { Space } from "../../base/keys.ts";
+import { KEY_BYTES_MAX, type Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import type { Slabs } from "../../machine/slabs.ts";
 import {
+  type ChangeListener,
   type FailStop,
   type Store,
   StoreError,
@@ -12,6 +13,7 @@ import {
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
 import { CachedRanges } from "../cached-ranges.ts";
+import { ChangeListeners } from "../change-listeners.ts";
 import {
   checkpointIfRoom,
   isMerelyFull,
@@ -83,6 +85,7 @@ export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption, Figures
  * Checkpoints copy records from the WAL into LMDB in the background.
  */
 export class EmbeddedStore implements Store {
+  readonly keyBytesMax = KEY_BYTES_MAX;
   readonly #lmdb: Lmdb;
   readonly #records: SealedRecords;
   readonly #folder: string;
@@ -94,6 +97,7 @@ export class EmbeddedStore implements Store {
   readonly #wal: Wal;
   readonly #state: LayeredView;
   readonly #cachedRanges = new CachedRanges();
+  readonly #listeners = new ChangeListeners();
   readonly #watchdog = new WriteWatchdog();
   readonly #notes = new WalNotes(
     (note) => writeWalNote(this.#lmdb, this.#records, note),
@@ -212,6 +216,10 @@ export class EmbeddedStore implements Store {
     return this.#gathering.whenClosed();
   }
 
+  changes(listener: ChangeListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
   get usage(): StoreUsage {
     const { bytes: walBytes, capacity: walCapacity } = this.#wal;
     return { walBytes, walCapacity, memtableRecords: this.#state.top.size };
@@ -298,6 +306,7 @@ export class EmbeddedStore implements Store {
       group.bytes += bytesOfRecord(key, value);
     }
     if (!isEmpty || tx.tookStamp) group.transactions++;
+    if (!isEmpty && this.#listeners.areThere) this.#listeners.tell(tx.writes.map(({ key }) => key));
     if (!isDurable && group.bytes > UNAWAITED_BYTES_MAX) this.#want();
     return isDurable || (isEmpty && tx.tookStamp);
   }

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { Wal } from "./wal.ts";
 import { findWalFiles, WAL_FILE_NAMES } from "./wal-file.ts";
 
-/** Opens the first WAL file of a new folder; the end of the test closes both files. */
+/** Opens the WAL files of a new folder; the end of the test closes them. */
 async function newWalFile(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-wal-"));
   const files = await (await findWalFiles(folder)).open();
@@ -17,7 +18,7 @@ async function newWalFile(t: TestContext) {
     for (const file of files) await file.close();
     await rm(folder, { recursive: true });
   });
-  return { file: files[0], path: join(folder, WAL_FILE_NAMES[0]) };
+  return { files, file: files[0], path: join(folder, WAL_FILE_NAMES[0]) };
 }
 
 type Done = (error: Error | null, written?: number) => void;
@@ -58,6 +59,17 @@ test("a write of which the system takes a part at a time is completed", async (t
   await file.write(bytes, PAGE_BYTES);
   const stored = await readFile(path);
   assert.ok(stored.subarray(PAGE_BYTES, 6 * PAGE_BYTES).equals(bytes));
+});
+
+test("the capacity foretold for a group is what the files have once they have grown for it", async (t) => {
+  const { files } = await newWalFile(t);
+  const wal = new Wal(files, { mark: 1, seed: 2 }, MIB, [1, 2]);
+  for (const bytes of [100, MIB, 3 * MIB - 5_000, 3 * MIB]) {
+    const foretold = wal.capacityFor(bytes);
+    await wal.growFor(bytes);
+    assert.equal(wal.capacity, foretold);
+    assert.ok(wal.fits(bytes));
+  }
 });
 
 test("a file that only partly fits on the disk reports a full disk, and grows once there is space", async (t) => {

@@ -9,8 +9,8 @@ import { syncFolder } from "./sync-folder.ts";
 import { writeParts } from "./write-parts.ts";
 
 export const WAL_FILE_NAMES = ["log-0", "log-1"] as const;
-/** The capacity of a new file. A file grows when needed and never shrinks. */
-const FIRST_BYTES = MIB;
+/** The capacity of a new file. A file grows in such steps when needed and never shrinks. */
+const STEP_BYTES = MIB;
 
 /** A file of the WAL: preallocated space that is overwritten from its beginning. */
 export interface WalFile {
@@ -70,6 +70,11 @@ async function openWalFiles(
   return files;
 }
 
+/** The capacity of a file after it has grown to at least `bytes`, in whole steps. */
+export function capacityAfterGrowth(capacity: number, bytes: number): number {
+  return capacity + Math.ceil(Math.max(0, bytes - capacity) / STEP_BYTES) * STEP_BYTES;
+}
+
 /** All stores write from it, and none writes to it. Made at the first use. */
 let zeros: Bytes | null = null;
 
@@ -89,7 +94,7 @@ class DiskWalFile implements WalFile {
     const flags = constants.O_RDWR | constants.O_CREAT | syncFlag | directFlag;
     const handle = await open(path, flags, 0o600);
     const file = new DiskWalFile(handle, (await handle.stat()).size, syncFlag === 0);
-    if (file.capacity < FIRST_BYTES) await file.growTo(FIRST_BYTES);
+    if (file.capacity < STEP_BYTES) await file.growTo(STEP_BYTES);
     return file;
   }
 
@@ -116,8 +121,9 @@ class DiskWalFile implements WalFile {
 
   /** Writes zeros: merely reserved space would cost a metadata update at its first write. */
   async growTo(bytes: number): Promise<void> {
-    zeros ??= zeroedBytes(MIB);
-    while (this.#capacity < bytes) {
+    zeros ??= zeroedBytes(STEP_BYTES);
+    const capacity = capacityAfterGrowth(this.#capacity, bytes);
+    while (this.#capacity < capacity) {
       await this.write(zeros, this.#capacity);
       this.#capacity += zeros.length;
     }

@@ -3,7 +3,7 @@ import { MIB } from "../../base/limits.ts";
 import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { Cell } from "./memtable.ts";
 import type { WalEnd, WalNote } from "./wal-check.ts";
-import type { WalFile } from "./wal-file.ts";
+import { capacityAfterGrowth, type WalFile } from "./wal-file.ts";
 import { bytesOfGroup, encodeGroup, type WalSecret } from "./wal-groups.ts";
 import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
 
@@ -77,7 +77,7 @@ export class Wal {
   /** The capacity of both files once the current one has grown until such a group fits. */
   capacityFor(bytesOfRecords: number): number {
     const { capacity } = this.#file;
-    return this.capacity - capacity + Math.max(capacity, this.#endOf(bytesOfRecords));
+    return this.capacity - capacity + capacityAfterGrowth(capacity, this.#endOf(bytesOfRecords));
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Completion } from "../extent-io.ts";
 
 /** Groups being written at a time. Writes that arrive meanwhile form the next ones. */
 const GROUPS_MAX = 2;
@@ -7,12 +8,6 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Writes buffers one behind the other, and syncs them if they are to be durable. */
 type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
-
-/** Callbacks for the outcome of a write. Cheaper than a promise for each. */
-export interface Completion {
-  written(): void;
-  failed(error: unknown): void;
-}
 
 /**
  * Queues writes to one file. Adjacent writes that arrive in the same iteration of the event loop,

@@ -1,5 +1,5 @@
 import { ManualClock } from "../../base/clock.ts";
-import { contentUsesContract } from "../../content/content-uses.contract.ts";
+import { contentUsesContract, growingUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsFixture } from "../../content/contents.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
@@ -22,6 +22,7 @@ const open: OpenContents = async (_t, wrap = (extents) => extents) =>
 
 contentsContract("memory", open);
 contentUsesContract("memory", open);
+growingUsesContract("memory", open);
 contentsRacesContract("memory", open);
 listDraftContract("memory", open);
 contentsModelContract("memory", 5, open);

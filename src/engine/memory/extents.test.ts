@@ -1,4 +1,11 @@
-import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
+import {
+  CONTRACT_EXTENT_BYTES,
+  extentsContract,
+  growingExtentsContract,
+} from "../../store/extents.contract.ts";
 import { MemoryExtents } from "./extents.ts";
 
-extentsContract("memory", async () => new MemoryExtents(CONTRACT_EXTENT_BYTES));
+const open = async () => new MemoryExtents(CONTRACT_EXTENT_BYTES);
+
+extentsContract("memory", open);
+growingExtentsContract("memory", open);

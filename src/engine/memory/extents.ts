@@ -19,6 +19,7 @@ const RELEASED = 0xdb;
 
 /** Ephemeral extents, in memory. Each piece is one buffer. */
 export class MemoryExtents implements Extents {
+  readonly reusesSpace = true;
   readonly #extentBytesMax: number;
   readonly #extents = new Map<number, MemoryExtent>();
   #lastExtent = 0;
@@ -72,11 +73,12 @@ export class MemoryExtents implements Extents {
   }
 
   list(): readonly ExtentInfo[] {
-    const infos: ExtentInfo[] = [];
-    for (const { number, end, open, pins, doomed } of this.#extents.values()) {
-      if (!doomed) infos.push({ extent: number, bytesOnDisk: end, open, pinned: pins > 0 });
-    }
-    return infos;
+    return [...this.#extents.values()].filter(({ doomed }) => !doomed).map(infoOf);
+  }
+
+  async find(extent: number): Promise<ExtentInfo | undefined> {
+    const found = this.#extents.get(extent);
+    return found === undefined || found.doomed ? undefined : infoOf(found);
   }
 
   seal(extent: number): void {
@@ -149,6 +151,10 @@ interface MemoryExtent {
   open: boolean;
   pins: number;
   doomed: boolean;
+}
+
+function infoOf({ number, end, open, pins }: MemoryExtent): ExtentInfo {
+  return { extent: number, bytesOnDisk: end, open, pinned: pins > 0 };
 }
 
 /** A body that is being written, or has been. */

@@ -1,17 +1,27 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Clock, Instant } from "../../base/clock.ts";
+import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import type { Entry } from "../../store/entry.ts";
-import { type Store, StoreError, type Transaction, type View } from "../../store/store.ts";
+import {
+  type ChangeListener,
+  type Store,
+  StoreError,
+  type Transaction,
+  type View,
+} from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody, type State, type Write } from "../body-view.ts";
 import { CachedRanges } from "../cached-ranges.ts";
+import { ChangeListeners } from "../change-listeners.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
 /** An ephemeral store, in memory. It needs no lock, since bodies are synchronous. */
 export class MemoryStore implements Store {
+  readonly keyBytesMax = KEY_BYTES_MAX;
   readonly #clock: Clock;
   readonly #records = new Records();
   readonly #cache = new CachedRanges();
+  readonly #listeners = new ChangeListeners();
   #lastStamp: Stamp = 0n;
   #closed = false;
 
@@ -32,7 +42,14 @@ export class MemoryStore implements Store {
       this.#cache.change(write.key);
       this.#records.apply(write);
     }
+    if (this.#listeners.areThere && tx.writes.length > 0) {
+      this.#listeners.tell(tx.writes.map(({ key }) => key));
+    }
     return result;
+  }
+
+  changes(listener: ChangeListener): () => void {
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { test } from "node:test";
 import { FAULT_CODES, type FaultCode } from "../../base/fault.ts";
 import { assertReference } from "../../base/reference.fixture.ts";
-import { FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
+import { DATALAKE_FAULTS, FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
 
 test("docs/reference/errors.md lists every error as it is sent", () => {
   assertReference("errors.md", reference());
@@ -29,6 +29,9 @@ function reference(): string {
   const fileRows = Object.entries(FILE_MESSAGES).map(
     ([code, message]) => `| ${REST_FAULTS[code as FaultCode].code} | ${message} |`,
   );
+  const dataLakeRows = Object.entries(DATALAKE_FAULTS).map(
+    ([code, own]) => `| ${own.code} | ${REST_FAULTS[code as FaultCode].code} | ${own.message} |`,
+  );
   return `# Errors of the REST services
 
 Every error is sent with its code in the header \`x-ms-error-code\` and, except for a HEAD or a 304,
@@ -44,5 +47,11 @@ In the File service leases are on files and shares, and some messages say so:
 | code | message |
 |---|---|
 ${fileRows.join("\n")}
+
+Data Lake has its own names for some of them:
+
+| code | instead of | message |
+|---|---|---|
+${dataLakeRows.join("\n")}
 `;
 }

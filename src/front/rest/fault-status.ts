@@ -93,6 +93,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BlobNotFound",
     message: "The specified blob does not exist.",
   },
+  BlobOperationNotSupported: {
+    status: 409,
+    code: "BlobOperationNotSupported",
+    message: "Blob operation is not supported.",
+  },
   BlobOverwritten: {
     status: 409,
     code: "BlobOverwritten",
@@ -154,6 +159,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "ContainerNotFound",
     message: "The specified container does not exist.",
+  },
+  ContentLengthMustBeZero: {
+    status: 400,
+    code: "ContentLengthMustBeZero",
+    message: "The Content-Length request header must be zero.",
   },
   CopyAcrossAccountsNotSupported: {
     status: 400,
@@ -227,6 +237,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "DeleteShareWhenSnapshotLeased",
     message: "Unable to delete share because one or more share snapshots have active leases.",
   },
+  DirectoryIsNotEmpty: {
+    status: 409,
+    code: "DirectoryIsNotEmpty",
+    message: "This operation is not permitted on a non-empty directory.",
+  },
   DirectoryNotEmpty: {
     status: 409,
     code: "DirectoryNotEmpty",
@@ -267,6 +282,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "ExceedsMaxBatchRequestCount",
     message: "The batch operation exceeds maximum number of allowed subrequests.",
   },
+  FeatureNotYetSupportedForHierarchicalNamespaceAccounts: {
+    status: 409,
+    code: "FeatureNotYetSupportedForHierarchicalNamespaceAccounts",
+    message: "The feature is not yet supported for accounts with a hierarchical namespace.",
+  },
   FeatureVersionMismatch: {
     status: 409,
     code: "FeatureVersionMismatch",
@@ -296,6 +316,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "HandleLimitExceeded",
     message: "The file or directory has as many open handles as it can have.",
+  },
+  HierarchicalNamespaceNotEnabled: {
+    status: 400,
+    code: "HierarchicalNamespaceNotEnabled",
+    message: "The hierarchical namespace is not enabled for this file system.",
   },
   HostInformationNotPresent: {
     status: 400,
@@ -346,6 +371,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InternalError",
     message: "The server encountered an internal error. Please retry the request.",
   },
+  InvalidAccessControlList: {
+    status: 400,
+    // The service writes it like this, and clients compare codes.
+    code: "InvaldAccessControlList",
+    message: "The access control list value is invalid.",
+  },
   InvalidAuthenticationInfo: {
     status: 400,
     code: "InvalidAuthenticationInfo",
@@ -388,6 +419,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidHeaderValue",
     message: "The CRC64 value specified in the request is invalid. It must be Base64-encoded.",
   },
+  InvalidDestinationPath: {
+    status: 409,
+    code: "InvalidDestinationPath",
+    message:
+      "The specified path, or an element of the path, exists and its resource type is invalid for this operation.",
+  },
   InvalidDuplicateRow: {
     status: 400,
     code: "InvalidDuplicateRow",
@@ -398,6 +435,18 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidFileOrDirectoryPathName",
     message: "The specified file or directory path is too long or has too many subdirectories.",
+  },
+  InvalidFlushOperation: {
+    status: 409,
+    code: "InvalidFlushOperation",
+    message:
+      "The resource was created or modified by the Blob Service API and cannot be written to by the Data Lake Storage Service API.",
+  },
+  InvalidFlushPosition: {
+    status: 400,
+    code: "InvalidFlushPosition",
+    message:
+      "The uploaded data is not contiguous or the position query parameter value is not equal to the length of the file after appending the uploaded data.",
   },
   InvalidHandle: {
     status: 409,
@@ -450,6 +499,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidRange",
     message: "The range specified is invalid for the current size of the resource.",
   },
+  InvalidRenameSourcePath: {
+    status: 409,
+    code: "InvalidRenameSourcePath",
+    message:
+      "The source directory cannot be the same as the destination directory, nor can the destination be a subdirectory of the source directory.",
+  },
   InvalidResourceName: {
     status: 400,
     code: "InvalidResourceName",
@@ -464,6 +519,16 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "InvalidSourceBlobUrl",
     message: "The source URL for incremental copy request must be valid Azure Storage blob URL.",
+  },
+  InvalidSourceOrDestinationResourceType: {
+    status: 409,
+    code: "InvalidSourceOrDestinationResourceType",
+    message: "The source and destination resource type must be identical.",
+  },
+  InvalidSourceUri: {
+    status: 400,
+    code: "InvalidSourceUri",
+    message: "The source URI is invalid.",
   },
   InvalidTag: {
     status: 400,
@@ -667,6 +732,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "OperationNotAllowedOnRootBlob",
     message: "The specified operation is not allowed on root blob.",
   },
+  OperationNotSupportedOnDirectory: {
+    status: 400,
+    code: "OperationNotSupportedOnDirectory",
+    message: "The requested operation is not supported on a directory.",
+  },
   OperationTimedOut: {
     status: 500,
     code: "OperationTimedOut",
@@ -687,6 +757,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "ParentNotFound",
     message: "The specified parent path does not exist.",
+  },
+  PathConflict: {
+    status: 409,
+    code: "PathConflict",
+    message:
+      "The specified path, or an element of the path, exists and its resource type is invalid for this operation.",
   },
   PendingCopyOperation: {
     status: 409,
@@ -764,6 +840,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "ReadOnlyAttribute",
     message: "The specified resource is read-only and cannot be modified at this time.",
+  },
+  RenameDestinationParentPathNotFound: {
+    status: 404,
+    code: "RenameDestinationParentPathNotFound",
+    message: "The parent directory of the destination path does not exist.",
   },
   RequestBodyTooLarge: {
     status: 413,
@@ -851,6 +932,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "SourceConditionNotMet",
     message: "The source condition specified using HTTP conditional header(s) is not met.",
   },
+  SourcePathNotFound: {
+    status: 404,
+    code: "SourcePathNotFound",
+    message: "The source path for a rename operation does not exist.",
+  },
   TableAlreadyExists: {
     status: 409,
     code: "TableAlreadyExists",
@@ -925,6 +1011,69 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "XMethodNotUsingPost",
     message: "The request uses X-HTTP-Method with an HTTP verb other than POST.",
+  },
+};
+
+/** Codes and messages of the Data Lake protocol, where they differ. */
+export const DATALAKE_FAULTS: { readonly [code in FaultCode]?: Omit<RestFault, "status"> } = {
+  BlobAlreadyExists: {
+    code: "PathAlreadyExists",
+    message: "The specified path already exists.",
+  },
+  BlobNotFound: { code: "PathNotFound", message: "The specified path does not exist." },
+  ContainerAlreadyExists: {
+    code: "FilesystemAlreadyExists",
+    message: "The specified filesystem already exists.",
+  },
+  ContainerNotFound: {
+    code: "FilesystemNotFound",
+    message: "The specified filesystem does not exist.",
+  },
+  DirectoryNotEmpty: {
+    code: "DirectoryNotEmpty",
+    message: "The recursive query parameter value must be true to delete a non-empty directory.",
+  },
+  EmptyMetadataKey: {
+    code: "InvalidPropertyName",
+    message: "A property name cannot be empty.",
+  },
+  InvalidMetadata: {
+    code: "InvalidPropertyName",
+    message: "The property name contains invalid characters.",
+  },
+  LeaseIdMismatchWithBlobOperation: {
+    code: "LeaseIdMismatch",
+    message: "The lease ID specified did not match the lease ID for the resource.",
+  },
+  LeaseIdMismatchWithContainerOperation: {
+    code: "LeaseIdMismatch",
+    message: "The lease ID specified did not match the lease ID for the resource.",
+  },
+  LeaseIdMismatchWithLeaseOperation: {
+    code: "LeaseIdMismatchWithLeaseOperation",
+    message:
+      "The lease ID specified did not match the lease ID for the resource with the specified lease operation.",
+  },
+  LeaseIdMissing: {
+    code: "LeaseIdMissing",
+    message:
+      "There is currently a lease on the resource and no lease ID was specified in the request.",
+  },
+  LeaseLost: {
+    code: "LeaseLost",
+    message: "A lease ID was specified, but the lease for the resource has expired.",
+  },
+  LeaseNotPresentWithBlobOperation: {
+    code: "LeaseNotPresent",
+    message: "There is currently no lease on the resource.",
+  },
+  LeaseNotPresentWithContainerOperation: {
+    code: "LeaseNotPresent",
+    message: "There is currently no lease on the resource.",
+  },
+  LeaseNotPresentWithLeaseOperation: {
+    code: "LeaseNotPresentWithLeaseOperation",
+    message: "There is currently no lease on the resource.",
   },
 };
 

@@ -5,7 +5,7 @@ import {
   LEASE_SECONDS_MIN,
 } from "../../base/limits.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import type { LeaseAction } from "../../rules/lease.ts";
+import type { AcquireLease, LeaseAction } from "../../rules/lease.ts";
 import type { RequestHeaders, RestResponse } from "./http/exchange.ts";
 import { invalidHeader, leaseIdOf, numberOf, requireHeader } from "./request-headers.ts";
 import { versionHeaders } from "./response-headers.ts";
@@ -15,7 +15,7 @@ export function leaseActionOf(headers: RequestHeaders): LeaseAction {
   const action = requireHeader(headers, "x-ms-lease-action");
   switch (action.toLowerCase()) {
     case "acquire":
-      return acquireOf(headers);
+      return acquiredLeaseOf(headers);
     case "renew":
       return { action: "renew", id: requireLeaseId(headers, "x-ms-lease-id") };
     case "change":
@@ -47,7 +47,8 @@ export function leaseResponse(
   return { status: STATUS[action], headers, body: null };
 }
 
-function acquireOf(headers: RequestHeaders): LeaseAction {
+/** Reads the lease that a request acquires, on its own or with what it creates or writes. */
+export function acquiredLeaseOf(headers: RequestHeaders): AcquireLease {
   const duration = requireHeader(headers, "x-ms-lease-duration");
   const durationSeconds = numberOf(headers, "x-ms-lease-duration", -1, LEASE_SECONDS_MAX) ?? -1;
   if (durationSeconds !== -1 && durationSeconds < LEASE_SECONDS_MIN) {

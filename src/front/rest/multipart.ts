@@ -35,16 +35,16 @@ export function readParts(
   const parts: Part[] = [];
   const delimiter = `--${boundary}`;
   let start = -1;
-  for (let at = 0; at <= text.length; ) {
+  for (let at = lineWith(text, delimiter, 0); at >= 0; ) {
     const end = endOfLine(text, at);
-    const line = text.slice(at, end).trimEnd();
-    if (line === delimiter || line === `${delimiter}--`) {
+    const rest = text.slice(at + delimiter.length, end).trimEnd();
+    if (rest === "" || rest === "--") {
       if (start >= 0) parts.push(readPart(text.slice(start, contentEnd(text, at))));
-      if (line !== delimiter) return parts;
+      if (rest === "--") return parts;
       if (parts.length >= partsMax) throw tooMany;
       start = end + 1;
     }
-    at = end + 1;
+    at = lineWith(text, delimiter, end);
   }
   throw brokenBatch(`It has no line ${delimiter}-- at its end.`);
 }
@@ -66,6 +66,13 @@ export function readPart(text: string): Part {
 
 export function brokenBatch(reason: string): Fault {
   return new Fault("InvalidInput", { Reason: `The batch cannot be read. ${reason}` });
+}
+
+/** The start of the first line from `from` on that begins with `prefix`; -1 if there is none. */
+function lineWith(text: string, prefix: string, from: number): number {
+  if (from === 0 && text.startsWith(prefix)) return 0;
+  const found = text.indexOf(`\n${prefix}`, from);
+  return found < 0 ? -1 : found + 1;
 }
 
 function endOfLine(text: string, at: number): number {

@@ -1,6 +1,6 @@
 import type { Fault } from "../../base/fault.ts";
 import { isoOfStamp, stampOf } from "../../base/stamp.ts";
-import { FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
+import { DATALAKE_FAULTS, FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 
@@ -11,6 +11,8 @@ export interface ErrorOptions {
   readonly index?: number;
   /** Messages that replace the usual ones. */
   readonly messages?: typeof FILE_MESSAGES;
+  /** Codes and messages that replace the usual ones. */
+  readonly faults?: typeof DATALAKE_FAULTS;
 }
 
 export function renderFileError(
@@ -54,7 +56,8 @@ export function renderDfsError(
   options: ErrorOptions = {},
 ): RestResponse {
   const type = "application/json;charset=utf-8";
-  return answer(fault, request, options, type, (code, message, details) =>
+  const own = { ...options, faults: DATALAKE_FAULTS };
+  return answer(fault, request, own, type, (code, message, details) =>
     JSON.stringify({ error: { code, message: withDetails(message, details) } }),
   );
 }
@@ -76,11 +79,12 @@ const ALSO_HEADERS: ReadonlyMap<string, string> = new Map([
 function answer(
   fault: Fault,
   request: RestRequest,
-  { challenge, index, messages }: ErrorOptions,
+  { challenge, index, messages, faults }: ErrorOptions,
   contentType: string,
   renderBody: (code: string, message: string, details: Details) => string,
 ): RestResponse {
-  const { status, code, message } = REST_FAULTS[fault.code];
+  const { status } = REST_FAULTS[fault.code];
+  const { code, message } = faults?.[fault.code] ?? REST_FAULTS[fault.code];
   const entries = Object.entries(fault.detail);
   const headers = entries.filter(([name]) => HEADER_DETAILS.has(name)).flat();
   for (const [name, value] of entries) {

@@ -28,7 +28,9 @@ export function invalidHeader(name: string, value: string, reason?: string): Fau
 
 /** Whether `Accept` names this media type. Wildcards and quality values are ignored. */
 export function acceptsType(headers: RequestHeaders, type: string): boolean {
-  const types = headers.get("accept")?.toLowerCase().split(",") ?? [];
+  const accept = headers.get("accept");
+  if (accept === undefined || accept === type) return accept !== undefined;
+  const types = accept.toLowerCase().split(",");
   return types.some((one) => one.split(";", 1)[0]?.trim() === type);
 }
 
@@ -71,7 +73,7 @@ export function leaseIdOf(headers: RequestHeaders, name = "x-ms-lease-id"): stri
 }
 
 const METADATA_PREFIX = "x-ms-meta-";
-const METADATA_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+export const METADATA_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
 /** Reads metadata. Names keep their case; two names that differ only in case are refused. */
 export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, string][] {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
+import { StoreError, type StoreErrorKind } from "../../store/store.ts";
 import { COMMAND, FLAG } from "./codec/header.ts";
 import { CONTROL } from "./codec/ioctl.ts";
 import { DIALECT, type Dialect } from "./codec/negotiate.ts";
@@ -372,6 +373,26 @@ test("a frame with too many requests, or cut in the middle, disconnects the clie
     two.line.send(damage(frame));
     await assert.rejects(two.receive(), hungUp);
   }
+});
+
+test("the status tells a client whether it may try again after the store failed", async () => {
+  let failure: StoreError | null = null;
+  const { client, failures } = await serverUnderTest({ failure: () => failure });
+  const one = await loggedOn(client());
+  const cases: [StoreErrorKind, number][] = [
+    ["unreachable", STATUS.SERVER_UNAVAILABLE],
+    ["broken", STATUS.SERVER_UNAVAILABLE],
+    ["full", STATUS.DISK_FULL],
+    ["unknown", STATUS.INTERNAL_ERROR],
+    ["damaged", STATUS.INTERNAL_ERROR],
+  ];
+  for (const [kind, status] of cases) {
+    failure = new StoreError(kind, "a detail");
+    assert.equal((await one.treeConnect("box")).status, status, kind);
+    assert.equal(failures.pop(), failure);
+  }
+  failure = null;
+  assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
 });
 
 test("the numbers of sessions and trees are limited", async () => {

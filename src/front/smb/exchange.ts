@@ -13,7 +13,7 @@ import type { Connection } from "./connection.ts";
 import type { Signer } from "./crypto/signer.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
-import { statusOfFault } from "./fault-status.ts";
+import { statusOfFailure, statusOfFault } from "./fault-status.ts";
 import { newMessage, releaseFrame } from "./frame-memory.ts";
 import { SLICED_BYTES_MIN } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
@@ -193,7 +193,7 @@ export class Exchange {
   async #failed(asked: Asked, error: unknown): Promise<NtStatus> {
     const { log } = this.#connection.server.options;
     log.failure(`an SMB request${await this.#subjectOf(asked)}`, error);
-    return STATUS.INTERNAL_ERROR;
+    return statusOfFailure(error);
   }
 
   /** The share and path of a request, as far as they are known, for the log. */

@@ -1,4 +1,5 @@
 import type { FaultCode } from "../../base/fault.ts";
+import { StoreError, type StoreErrorKind } from "../../store/store.ts";
 import { type NtStatus, STATUS } from "./nt-status.ts";
 
 /**
@@ -33,4 +34,18 @@ const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
 /** Null for a code without an NT status. */
 export function statusOfFault(code: FaultCode): NtStatus | null {
   return STATUS_OF_FAULT[code] ?? null;
+}
+
+/** The NT status for each failure of the engine. A client may repeat what was unavailable. */
+const STATUS_OF_FAILURE: Record<StoreErrorKind, NtStatus> = {
+  broken: STATUS.SERVER_UNAVAILABLE,
+  unreachable: STATUS.SERVER_UNAVAILABLE,
+  full: STATUS.DISK_FULL,
+  unknown: STATUS.INTERNAL_ERROR,
+  damaged: STATUS.INTERNAL_ERROR,
+};
+
+/** The NT status that a client gets for an error that is no refusal. */
+export function statusOfFailure(error: unknown): NtStatus {
+  return error instanceof StoreError ? STATUS_OF_FAILURE[error.kind] : STATUS.INTERNAL_ERROR;
 }

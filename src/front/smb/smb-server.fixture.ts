@@ -7,7 +7,9 @@ import { OWNER } from "../../rules/access.ts";
 import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { altered } from "../../store/altered-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import type { StoreError } from "../../store/store.ts";
 import { SendBudget } from "../send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "./auth/failed-logons.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
@@ -37,6 +39,8 @@ export interface ServerTraits {
   readonly logonLimits?: Partial<LogonLimits>;
   readonly limits?: Partial<SmbLimits>;
   readonly timer?: Timer;
+  /** The error of every call of the store; null for none. */
+  readonly failure?: () => StoreError | null;
 }
 
 /** A server with one account and two shares, for clients that need no socket. */
@@ -45,7 +49,16 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const warnings: string[] = [];
   const { user, password } = USER;
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
-  const store = new WatchedStore(new RerunningStore(new MemoryStore(clock)));
+  const memory = new ForgettingStore(new MemoryStore(clock));
+  const orFail = <T>(run: () => Promise<T>): Promise<T> => {
+    const failure = traits.failure?.() ?? null;
+    return failure === null ? run() : Promise.reject(failure);
+  };
+  const failing = altered(memory, {
+    read: (body) => orFail(() => memory.read(body)),
+    transact: (body) => orFail(() => memory.transact(body)),
+  });
+  const store = new WatchedStore(failing);
   const contents = new StoredContents(store, new MemoryExtents(), new Machine());
   const files = { store, contents, breaks: new CacheBreaks(traits.timer) };
   for (const share of ["box", "docs"]) {

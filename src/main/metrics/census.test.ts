@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newGuid } from "../../base/ids.ts";
+import { Paths } from "../../service/blob/paths.fixture.ts";
 import { createQueue } from "../../service/queue/create-queue.ts";
 import { deleteQueue } from "../../service/queue/delete-queue.ts";
 import { Queues } from "../../service/queue/queues.fixture.ts";
@@ -128,4 +129,23 @@ test("a stopped census reads nothing more", async () => {
   await census.refresh();
   assert.equal(figuresOf(census), null);
   assert.equal(due.length, 0);
+});
+
+test("what lies in directories counts, until one of the directories above is deleted", async () => {
+  const paths = await Paths.openHierarchical();
+  const { census } = censusOf(paths.blobs.store);
+  const count = async () => {
+    await census.refresh();
+    return figuresOf(census)?.count("blobs");
+  };
+  for (const name of ["a/b/c", "a/d", "e"]) await paths.write(name, "x");
+  assert.equal(await count(), 5);
+  // The newer directory holds the older one now.
+  await paths.create("directory", "n");
+  await paths.rename("a", "n/a");
+  assert.equal(await count(), 6);
+  await paths.delete("n", { isRecursive: true });
+  assert.equal(await count(), 1);
+  await paths.blobs.sweep();
+  assert.equal(await count(), 1);
 });

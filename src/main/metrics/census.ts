@@ -124,6 +124,8 @@ class Round {
   ];
   readonly #ids = new Map<Space, Set<bigint>>();
   readonly #counts = new Map<Counted, number>();
+  /** What was found in each directory, which may be found itself only later. */
+  readonly #nested = new Map<bigint, Nested>();
   #from: Bytes | null = null;
   #records = 0;
   #begunMs: Instant | null = null;
@@ -151,17 +153,45 @@ class Round {
     this.#records += entries.length;
     for (const entry of entries) this.#count(counted, entry, now);
     this.#from = nextKey(entries);
-    if (this.#from === null) this.#rest.shift();
+    if (this.#from === null) {
+      this.#countNested(counted);
+      this.#rest.shift();
+    }
     return this.isDone ? this.#figures(now) : null;
   }
 
   #count(counted: CountedRecords, entry: Entry, now: Instant): void {
-    if (counted.parent !== undefined) {
-      const id = new KeyReader(entry.key).u64();
-      if (!this.#idsOf(counted.parent).has(id)) return;
+    const { parent, nests, idOf } = counted;
+    const held = idOf?.(entry) ?? null;
+    const holder = parent === undefined ? null : new KeyReader(entry.key).u64();
+    const isThere = holder === null || this.#idsOf(parent as Space).has(holder);
+    if (isThere) {
+      if (held !== null) this.#idsOf(counted.space).add(held);
+      counted.count(entry, now, this.#tally);
+    } else if (nests === true) {
+      this.#nestedIn(holder).add(counted, entry, now, held);
     }
-    if (counted.idOf !== undefined) this.#idsOf(counted.space).add(counted.idOf(entry));
-    counted.count(entry, now, this.#tally);
+  }
+
+  #nestedIn(holder: bigint): Nested {
+    const known = this.#nested.get(holder) ?? new Nested();
+    this.#nested.set(holder, known);
+    return known;
+  }
+
+  /** Counts what lies in directories, from those that are in containers downwards. */
+  #countNested({ nests, space }: CountedRecords): void {
+    if (nests !== true) return;
+    const ids = [...this.#idsOf(space)];
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      const nested = this.#nested.get(id);
+      if (nested === undefined) continue;
+      for (const [counted, count] of nested.counts) {
+        this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + count);
+      }
+      ids.push(...nested.ids);
+    }
+    this.#nested.clear();
   }
 
   readonly #tally: Tally = {
@@ -188,6 +218,20 @@ class Round {
       oldestMessageMs: this.#oldestMessageMs,
       liveBytes: this.#liveBytes,
     };
+  }
+}
+
+/** The records in one directory, until it is known whether the directory is still there. */
+class Nested {
+  readonly counts = new Map<Counted, number>();
+  readonly ids: bigint[] = [];
+
+  add(counted: CountedRecords, entry: Entry, now: Instant, held: bigint | null): void {
+    if (held !== null) this.ids.push(held);
+    counted.count(entry, now, {
+      add: (name) => this.counts.set(name, (this.counts.get(name) ?? 0) + 1),
+      noteMessage: () => {},
+    });
   }
 }
 

@@ -18,7 +18,8 @@ import type { Census } from "./census.ts";
 export interface SeenEngine {
   readonly figures: EngineFigures;
   readonly store: Pick<EmbeddedStore, "usage">;
-  readonly extents: { list(): readonly ExtentInfo[] };
+  /** Null if they are not files of this machine. */
+  readonly extents: { list(): readonly ExtentInfo[] } | null;
   readonly space: Pick<DiskSpace, "measure" | "isShort">;
   readonly machine: Pick<Machine, "slabBytesTaken">;
 }
@@ -99,7 +100,8 @@ function commitMetrics({ figures, store }: SeenEngine): Metric[] {
 }
 
 function extentMetrics({ figures, extents }: SeenEngine, census: SeenCensus): Metric[] {
-  const count = (isOpen: boolean) => extents.list().filter(({ open }) => open === isOpen).length;
+  const infos = () => extents?.list() ?? [];
+  const count = (isOpen: boolean) => infos().filter(({ open }) => open === isOpen).length;
   return [
     labelled("gauge", "lazuli_extents", "Files of bulk data, by state.", "state", () => [
       ["open", count(true)],
@@ -112,7 +114,7 @@ function extentMetrics({ figures, extents }: SeenEngine, census: SeenCensus): Me
       "state",
       () => {
         if (census.figures === null) return [];
-        const all = extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
+        const all = infos().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
         const { liveBytes } = census.figures;
         return [
           ["live", liveBytes],

@@ -25,7 +25,7 @@ export function loadMetrics({ budget, work, connections, buffers }: SeenLoad): M
       labelled(
         "gauge",
         "lazuli_send_budget_bytes",
-        "Memory taken by answers on their way: in large or small parts, unsent, or of SMB.",
+        "Memory taken by answers on their way: in large or small parts, unsent, being rendered, or of SMB.",
         "pool",
         pools("taken"),
       ),

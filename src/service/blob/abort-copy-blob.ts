@@ -14,15 +14,15 @@ export interface AbortCopyBlob extends BlobAsked {
 
 /** Ends a pending copy. The target blob stays, empty. */
 export async function abortCopyBlob(context: CopyContext, asked: AbortCopyBlob): Promise<void> {
-  const { at, copyId } = asked;
+  const { copyId } = asked;
   await context.store.transact((tx) => {
-    const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.abortCopyBlob);
+    const { place, blob } = admitToBlob(tx, asked, BLOB_NEEDS.abortCopyBlob);
     refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeAbortOfCopy(blob.copy, copyId));
     const content =
       blob.type === "PageBlob" ? context.contents.maps.resize(tx, blob.content, 0) : blob.content;
     const end = { status: "aborted", description: "", content } as const;
-    writeEnd(tx, container, at.blob, blob, blob.copy as BlobCopy, end);
+    writeEnd(tx, place, blob, blob.copy as BlobCopy, end);
     deletePendingCopy(tx, copyId);
   });
   context.copies.cancel(copyId);

@@ -7,15 +7,17 @@ import {
   judgeCreateByConditions,
   judgeReadByConditions,
   judgeWriteByConditions,
+  type Versioned,
 } from "../../rules/conditions.ts";
 import { judgeContainerName } from "../../rules/container-name.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
+import type { PathKind } from "../../rules/rename.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeTags, NO_TAGS, TAGS_RULE } from "../../rules/tags.ts";
 import { judgeByTier } from "../../rules/tier.ts";
-import type { View } from "../../store/store.ts";
+import { isDamageError, type View } from "../../store/store.ts";
 import type {
   BlobAsked,
   BlobCreation,
@@ -25,18 +27,26 @@ import type {
   ContainerRead,
   ContainerUpdate,
 } from "./context.ts";
+import { isDirectory } from "./directories.ts";
+import { type BlobPlace, findPlace, requireByAcl, requireWay } from "./find-path.ts";
+import { requireFlat } from "./hierarchical-limits.ts";
 import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
 import { findRevision } from "./revision-records.ts";
 
-/** Reads the container, which must exist and grant the caller `need`. */
+/**
+ * Reads the container, which must exist and grant the caller `need`. `byAcls`: what only ACLs could
+ * permit is not refused yet, because those of a path are judged next.
+ */
 export function admitToContainer(
   view: View,
   asked: { readonly at: ContainerAddress; readonly access: Access },
   need: Need,
+  byAcls = false,
 ): Container {
   const container = readContainer(view, asked.at);
+  const hasAcls = byAcls && container?.isHierarchical === true;
   // Permission comes first: a caller without it does not learn what exists.
-  refuse(judgeByAccess(asked.access, need, container, view.now()));
+  refuse(judgeByAccess(asked.access, need, container, view.now(), hasAcls));
   if (container === null) {
     // An existing container has a valid name, so only a miss needs the check.
     refuse(judgeContainerName(asked.at.container), DASHED_NAME_RULE);
@@ -68,12 +78,55 @@ export function admitToBlobName(
   asked: BlobAsked,
   need: Need,
   type: BlobType | null = null,
-): { container: Container; old: Blob | null } {
-  const container = admitToContainer(view, asked, need);
-  refuse(judgeBlobName(asked.at.blob));
-  const old = readBlob(view, container, asked.at.blob);
+): AdmittedName {
+  const { container, place } = admitToPlace(view, asked, need);
+  const old = readBlob(view, place);
   if (old !== null) requireType(old, type);
-  return { container, old };
+  return { container, place, old };
+}
+
+/** As `AdmittedName`, for a blob that is created, replaced or deleted. */
+interface Replaceable extends AdmittedName {
+  /** What conditions are judged by; null if there is no blob. */
+  readonly found: Versioned | null;
+}
+
+/**
+ * As `admitToBlobName`, for writes that need nothing of the old blob: they succeed although its
+ * record is damaged. `old` is then null, because nothing of it can be kept. It has no ETag that a
+ * client knows, and counts as modified now.
+ */
+export function admitToReplaceable(
+  view: View,
+  asked: BlobAsked,
+  need: Need,
+  type: BlobType | null = null,
+): Replaceable {
+  const { container, place } = admitToPlace(view, asked, need);
+  try {
+    const old = readBlob(view, place);
+    if (old !== null) requireType(old, type);
+    return { container, place, old, found: old };
+  } catch (error) {
+    // In a hierarchical container it may be a directory, of whose content nobody would know.
+    if (!isDamageError(error) || place.way !== null) throw error;
+    return { container, place, old: null, found: { etag: 0n, modifiedMs: view.now() } };
+  }
+}
+
+/** Reads the container of a blob, which must exist, and finds the blob's place in it. */
+export function admitToPlace(
+  view: View,
+  asked: BlobAsked,
+  need: Need,
+): { container: Container; place: BlobPlace } {
+  const container = admitToContainer(view, asked, need, true);
+  refuse(judgeBlobName(asked.at.blob));
+  const place = findPlace(view, container, asked, need);
+  if (place.name === "") {
+    throw new Fault("InvalidResourceName", { Reason: "Slashes alone name no file." });
+  }
+  return { container, place };
 }
 
 function requireType(blob: Blob, type: BlobType | null): void {
@@ -88,9 +141,9 @@ export function admitToBlob(
   need: Need,
   type: BlobType | null = null,
 ): Admitted {
-  const { container, old } = admitToBlobName(view, asked, need, type);
+  const { container, place, old } = admitToBlobName(view, asked, need, type);
   if (old === null) throw new Fault("BlobNotFound");
-  return { container, blob: old };
+  return { container, place, blob: old };
 }
 
 /** Reads the requested revision of a blob, which must exist. */
@@ -100,12 +153,13 @@ export function admitToRevision(
   need: Need,
   type: BlobType | null = null,
 ): AdmittedRevision {
-  const container = admitToContainer(view, asked, need);
-  refuse(judgeBlobName(asked.at.blob));
-  const found = findRevision(view, container, asked.at);
+  const { container, place } = admitToPlace(view, asked, need);
+  const found = findRevision(view, place, asked.at.revision);
   if (found === null) throw new Fault("BlobNotFound");
+  // The ACL of the current blob was judged with its place.
+  if (!found.isCurrent) requireByAcl(place, found.blob.path?.control ?? null, need);
   requireType(found.blob, type);
-  return { container, blob: found.blob, isCurrent: found.isCurrent };
+  return { container, place, blob: found.blob, isCurrent: found.isCurrent };
 }
 
 export function admitBlobRead(
@@ -162,7 +216,11 @@ export function admitBlobRemoval(
 }
 
 /** Checks conditions, tags, lease and pending copy of a blob that was read before. */
-export function requireRemovable(view: View, asked: BlobUse, { container, blob }: Admitted): void {
+export function requireRemovable(
+  view: View,
+  asked: BlobUse,
+  { container, blob }: Pick<Admitted, "container" | "blob">,
+): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
   requireTagConditions(view, asked, container, blob);
   refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
@@ -177,6 +235,7 @@ export function requireTagConditions(
   blob: Blob | null,
 ): void {
   if (conditions.ifTags === null) return;
+  requireFlat(container, "tags");
   refuse(judgeByAccess(access, BLOB_NEEDS.getBlobTags, container, view.now()));
   refuse(judgeByTags(blob?.tags ?? NO_TAGS, conditions.ifTags));
 }
@@ -188,27 +247,55 @@ export function admitBlobCreation(
   need: Need,
   type: BlobType | null = null,
   judgeByConditions = judgeCreateByConditions,
-): { container: Container; old: Blob | null } {
-  const { container, old } = admitToBlobName(view, asked, need, type);
+): AdmittedName {
+  const { container, place, old, found } = admitToNewName(view, asked, need, type);
   const now = view.now();
-  if (old !== null) refuse(judgeOverwrite(asked.access, container, now));
+  if (found !== null) refuse(judgeOverwrite(asked.access, container, now));
   if (asked.copiesTags === true || asked.tags.length > 0) {
+    requireFlat(container, "tags");
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
     refuse(judgeTags(asked.tags), TAGS_RULE);
   }
-  refuse(judgeByConditions(old, asked.conditions));
+  refuse(judgeByConditions(found, asked.conditions));
   requireTagConditions(view, asked, container, old);
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
   refuse(judgeByPendingCopy(old?.copy ?? null));
   refuse(judgeOnIncrementalCopy(old?.copy ?? null));
   if (old !== null) refuse(judgeByTier(old.tier, now));
-  return { container, old };
+  requireKind(old, asked.kind ?? "file");
+  return { container, place, old };
+}
+
+/** In a flat container, a blob of any kind replaces another. */
+export function requireKind(old: Blob | null, kind: PathKind): void {
+  const found = old?.path == null ? null : isDirectory(old) ? "directory" : "file";
+  if (found === null || found === kind) return;
+  throw new Fault("PathConflict", { Reason: `There is a ${found} of this name.` });
+}
+
+/** As `admitToReplaceable`, for writes that may create the blob. */
+export function admitToNewName(
+  view: View,
+  asked: BlobAsked,
+  need: Need,
+  type: BlobType | null = null,
+): Replaceable {
+  const admitted = admitToReplaceable(view, asked, need, type);
+  requireWay(admitted.place);
+  return admitted;
 }
 
 type BlobType = Blob["type"];
 
+interface AdmittedName {
+  readonly container: Container;
+  readonly place: BlobPlace;
+  readonly old: Blob | null;
+}
+
 interface Admitted {
   readonly container: Container;
+  readonly place: BlobPlace;
   readonly blob: Blob;
 }
 

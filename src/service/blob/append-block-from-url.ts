@@ -40,7 +40,7 @@ export async function appendBlockFromUrl(
       const admitted = admit(tx, length);
       const { content } = admitted.blob;
       const next = maps.place(tx, content, content.length, found.content, from, length);
-      return next && writeAppended(tx, asked, admitted, next, NO_DIGESTS);
+      return next && writeAppended(tx, admitted, next, NO_DIGESTS);
     },
     keep: (tx, taken) => {
       requireNotEmpty(taken.length);
@@ -48,7 +48,7 @@ export async function appendBlockFromUrl(
       const admitted = admit(tx, taken.length);
       const { content } = admitted.blob;
       const next = maps.append(tx, content, taken);
-      return writeAppended(tx, asked, admitted, next, taken);
+      return writeAppended(tx, admitted, next, taken);
     },
   });
 }

@@ -11,7 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type Blob, type Container, writeBlob } from "./records.ts";
+import { type Blob, type Place, writeBlob } from "./records.ts";
 import { nextBlobVersion, writtenBlob } from "./version.ts";
 
 /** A block at the end of a blob, wherever its bytes come from. */
@@ -51,7 +51,7 @@ export async function appendBlock(
       const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);
       requireDigests(asked.digests, taken);
       const content = contents.maps.append(tx, admitted.blob.content, taken);
-      return writeAppended(tx, asked, admitted, content, taken);
+      return writeAppended(tx, admitted, content, taken);
     });
   } finally {
     taken.release();
@@ -59,7 +59,7 @@ export async function appendBlock(
 }
 
 interface AdmittedAppend {
-  readonly container: Container;
+  readonly place: Place;
   readonly blob: Blob;
 }
 
@@ -73,15 +73,14 @@ export function admitAppend(view: View, asked: Append, need: Need, length: numbe
 /** `content` is the blob's old content followed by the new block. */
 export function writeAppended(
   tx: Transaction,
-  { at }: Append,
-  { container, blob }: AdmittedAppend,
+  { place, blob }: AdmittedAppend,
   content: Content,
   { md5, crc64 }: BodyDigests,
 ): AppendBlockDone {
   const version = nextBlobVersion(tx, blob);
   const offset = blob.content.length;
   const blocks = blob.appendedBlocks + 1;
-  writeBlob(tx, container, at.blob, writtenBlob(blob, version, content, blocks));
+  writeBlob(tx, place, writtenBlob(blob, version, content, blocks));
   const { etag, modifiedMs } = version;
   return { etag, modifiedMs, offset, blocks, md5, crc64 };
 }

@@ -10,13 +10,15 @@ import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { gather } from "../../store/bodies.fixture.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import type { Store } from "../../store/store.ts";
 import { writeDeleteRetention } from "../shared/delete-retention.ts";
 import {
   type BlobContext,
   type BlobRead,
   type BlobRevision,
-  DEFAULT_BLOB_SETTINGS,
+  type BlobSettings,
+  settingsOf,
 } from "./context.ts";
 import { createContainer } from "./create-container.ts";
 import { type DeleteBlob, deleteBlob } from "./delete-blob.ts";
@@ -42,24 +44,44 @@ export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 /** A container in its own store, with shorthands for the blob operations that tests use. */
 export class Blobs {
   readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store = new RerunningStore(new MemoryStore(this.clock));
+  readonly store: ForgettingStore;
   readonly extents = new MemoryExtents();
-  readonly context: BlobContext = {
-    store: this.store,
-    contents: new StoredContents(this.store, this.extents, new Machine()),
-    settingsOf: () => this.settings,
-  };
-  settings = DEFAULT_BLOB_SETTINGS;
+  readonly #settingsByAccount = new Map<string, BlobSettings>();
+  readonly context: BlobContext;
 
-  static async open(): Promise<Blobs> {
-    const blobs = new Blobs();
+  /** `storeOn` may put another store on top of the one in memory. */
+  constructor(storeOn = (store: Store) => store) {
+    this.store = new ForgettingStore(storeOn(new MemoryStore(this.clock)));
+    this.context = {
+      store: this.store,
+      contents: new StoredContents(this.store, this.extents, new Machine()),
+      settingsByAccount: this.#settingsByAccount,
+    };
+  }
+
+  static async open(isDataLake = false, storeOn?: (store: Store) => Store): Promise<Blobs> {
+    const blobs = new Blobs(storeOn);
     await createContainer(blobs.context, {
       at: { account: "account", container: "container" },
       access: OWNER,
       publicAccess: "none",
       metadata: [],
+      isDataLake,
     });
     return blobs;
+  }
+
+  get settings(): BlobSettings {
+    return settingsOf(this.context, "account");
+  }
+
+  set settings(changed: BlobSettings) {
+    this.#settingsByAccount.set("account", changed);
+  }
+
+  /** A container with directories. */
+  static openHierarchical(): Promise<Blobs> {
+    return Blobs.open(true);
   }
 
   use(blob: string, revision: BlobRevision | null = null): BlobRead {
@@ -161,6 +183,7 @@ export class Blobs {
       SPACE.blobVersion,
       SPACE.deletedBlob,
       SPACE.deletedRevision,
+      SPACE.deletedPath,
       SPACE.expiringBlob,
     ];
     return this.store.read((view) =>

@@ -3,11 +3,12 @@ import type { Content } from "../../store/content.ts";
 import type { Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
-import { type Blob, type Container, readStagedBlocks, type StagedBlob } from "./records.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { type Blob, readStagedBlocks, type StagedBlob } from "./records.ts";
 
 /** What a blob name refers to: a blob, or uncommitted blocks, or both. */
 export interface Seen {
-  readonly container: Container;
+  readonly place: BlobPlace;
   readonly old: Blob | null;
   readonly staged: StagedBlob | null;
 }

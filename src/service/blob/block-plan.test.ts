@@ -8,15 +8,7 @@ import type { BlockLists } from "./block-lists.ts";
 import { type BlockReference, planBlocks } from "./block-plan.ts";
 
 const SEEN = {
-  container: {
-    id: 1n,
-    etag: 1n,
-    modifiedMs: 0,
-    lease: null,
-    publicAccess: "none",
-    policies: [],
-    metadata: [],
-  },
+  place: { account: "account", parent: { id: 1n }, name: "blob", way: null },
   old: null,
   staged: null,
 } as const;

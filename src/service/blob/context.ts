@@ -1,6 +1,7 @@
 import type { Stamp } from "../../base/stamp.ts";
 import type { Access } from "../../rules/access.ts";
 import type { BlobConditions, Conditions } from "../../rules/conditions.ts";
+import type { PathKind } from "../../rules/rename.ts";
 import type { Tags } from "../../rules/tags.ts";
 import type { Tier } from "../../rules/tier.ts";
 import type { Contents } from "../../store/contents.ts";
@@ -10,7 +11,8 @@ import type { Store } from "../../store/store.ts";
 export interface BlobContext {
   readonly store: Store;
   readonly contents: Contents;
-  settingsOf(account: string): BlobSettings;
+  /** Accounts that are not listed have the defaults. A reload replaces the whole context. */
+  readonly settingsByAccount: ReadonlyMap<string, BlobSettings>;
 }
 
 /** An account's configured settings for blobs. */
@@ -19,12 +21,18 @@ export interface BlobSettings {
   readonly versioning: boolean;
   /** How long deleted containers can be restored; null if they cannot. */
   readonly containerRetentionDays: number | null;
+  /** Whether new containers have directories. If not given, those of Data Lake clients have. */
+  readonly hierarchicalNamespace?: boolean | null;
 }
 
 export const DEFAULT_BLOB_SETTINGS: BlobSettings = {
   versioning: false,
   containerRetentionDays: null,
 };
+
+export function settingsOf({ settingsByAccount }: BlobContext, account: string): BlobSettings {
+  return settingsByAccount.get(account) ?? DEFAULT_BLOB_SETTINGS;
+}
 
 export interface ContainerAddress {
   readonly account: string;
@@ -81,6 +89,8 @@ export interface BlobCreation extends BlobUse {
   readonly copiesTags?: boolean;
   /** Null for the account's default tier. */
   readonly tier: Tier | null;
+  /** In a hierarchical container, a file replaces no directory and a directory no file. */
+  readonly kind?: PathKind;
 }
 
 /** A request that reads any revision of a blob. A lease id is checked if one is sent. */

@@ -12,6 +12,7 @@ import { admitToBlobName, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { CopyBlobDone } from "./copy-blob.ts";
 import { copyMade, type Target, writeCopy } from "./copy-target.ts";
+import { requireFlat } from "./hierarchical-limits.ts";
 import type { BlobCopy } from "./records.ts";
 import { writeRevision } from "./revision-records.ts";
 
@@ -35,7 +36,7 @@ export async function copyBlobIncrementally(
   context: BlobContext,
   asked: CopyBlobIncrementally,
 ): Promise<CopyBlobDone> {
-  const { source, at } = asked;
+  const { source } = asked;
   const copyId = newGuid();
   return context.store.transact((tx) => {
     const target = admit(tx, asked);
@@ -53,7 +54,7 @@ export async function copyBlobIncrementally(
     const blob = writeCopy(context, tx, made, target, found, content, copy);
     context.contents.share(tx, content);
     const revision = { ...blob, lease: null, versionId: 0n };
-    writeRevision(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, revision);
+    writeRevision(tx, target.place, { kind: "snapshot", stamp: snapshot }, revision);
     const { etag, modifiedMs, versionId } = blob;
     // The service answers before it copies, so clients expect a pending status.
     return { etag, modifiedMs, versionId, copyId, status: "pending" as const };
@@ -64,6 +65,7 @@ export async function copyBlobIncrementally(
 function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   const target = admitToBlobName(tx, asked, BLOB_NEEDS.copyBlobIncrementally, "PageBlob");
   const { container, old } = target;
+  requireFlat(container, "page blobs");
   if (old !== null) refuse(judgeOverwrite(asked.access, container, tx.now()));
   refuse(judgeTargetByConditions(old, asked.conditions));
   requireTagConditions(tx, asked, container, old);

@@ -13,6 +13,7 @@ import {
   type Target,
   writeCopy,
 } from "./copy-target.ts";
+import { makeParents } from "./directories.ts";
 import { type CopyContext, fetchCopy } from "./fetch-copy.ts";
 import { type BlobCopy, writePendingCopy } from "./records.ts";
 import type { BlobWritten } from "./version.ts";
@@ -55,16 +56,18 @@ async function copyForeign(
   await context.store.read((view) => admit(view, asked));
   const found = await source.look();
   const copyId = newGuid();
-  const begun = await context.store.transact((tx) => {
-    const target = admit(tx, asked);
+  const { begun, place } = await context.store.transact((tx) => {
+    const admitted = admit(tx, asked);
+    const place = makeParents(context, tx, admitted.place);
+    const target = { ...admitted, place };
     const content = emptyContent(context, tx, target, found);
     const copy = pending(copyId, source.url, found.length);
-    writePendingCopy(tx, copyId, asked.at);
+    writePendingCopy(tx, copyId, asked.at, place);
     const blob = writeCopy(context, tx, asked, target, found, content, copy);
-    return done(blob, copy);
+    return { begun: done(blob, copy), place };
   });
   context.copies.start(copyId, (signal) =>
-    fetchCopy(context, { copyId, at: asked.at, source, found, signal }),
+    fetchCopy(context, { copyId, place, source, found, signal }),
   );
   return begun;
 }

@@ -16,6 +16,8 @@ import type { Transaction, View } from "../../store/store.ts";
 import type { SourceObject } from "../shared/source.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { requireFlat } from "./hierarchical-limits.ts";
 import { replaceBlob } from "./history.ts";
 import { type Blob, type BlobCopy, type Container, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
@@ -34,6 +36,7 @@ export interface CopyAsked extends BlobCreation {
 
 export interface Target {
   readonly container: Container;
+  readonly place: BlobPlace;
   readonly old: Blob | null;
 }
 
@@ -61,7 +64,7 @@ export function writeCopy(
   context: BlobContext,
   tx: Transaction,
   asked: CopyAsked,
-  { container, old }: Target,
+  { container, place, old }: Target,
   found: CopiedObject,
   content: Content,
   copy: BlobCopy,
@@ -69,6 +72,7 @@ export function writeCopy(
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
   if (found.isArchived === true) requireOnlineTier(asked.tier);
   const type = copiedType(old, found);
+  if (type === "PageBlob") requireFlat(container, "page blobs");
   if (asked.seals === true && type !== "AppendBlob") {
     throw new Fault("InvalidSourceBlobType", {
       Reason: `Only append blobs can be sealed: copy this ${found.type} without sealing it.`,
@@ -79,7 +83,7 @@ export function writeCopy(
   }
   const blob: Blob = {
     ...NEW_BLOB,
-    ...nextRevision(context, tx, asked.at, old),
+    ...nextRevision(context, tx, place, old),
     type,
     content,
     properties,
@@ -91,8 +95,8 @@ export function writeCopy(
     isSealed: asked.seals ?? found.isSealed,
     copy,
   };
-  replaceBlob(context, tx, { at: asked.at, container }, old, blob);
-  dropStagedBlocks(tx, container, asked.at.blob);
+  replaceBlob(context, tx, place, old, blob);
+  dropStagedBlocks(tx, place);
   return blob;
 }
 

@@ -1,6 +1,7 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { requireFlat } from "./hierarchical-limits.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
@@ -19,9 +20,10 @@ export interface CreateBlob extends BlobCreation {
 
 export async function createBlob(context: BlobContext, asked: CreateBlob): Promise<BlobWritten> {
   return context.store.transact((tx) => {
-    const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
-    const written = nextRevision(context, tx, asked.at, old);
-    replaceBlob(context, tx, { at: asked.at, container }, old, {
+    const { container, place, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+    if (asked.type === "PageBlob") requireFlat(container, "page blobs");
+    const written = nextRevision(context, tx, place, old);
+    replaceBlob(context, tx, place, old, {
       ...NEW_BLOB,
       ...written,
       type: asked.type,
@@ -31,7 +33,7 @@ export async function createBlob(context: BlobContext, asked: CreateBlob): Promi
       tags: asked.tags,
       sequenceNumber: asked.sequenceNumber,
     });
-    dropStagedBlocks(tx, container, asked.at.blob);
+    dropStagedBlocks(tx, place);
     return written;
   });
 }

@@ -1,27 +1,33 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { judgeByAccess, type PublicAccess } from "../../rules/access.ts";
+import { callerOf, judgeByAccess, type PublicAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { judgeNewContainerName } from "../../rules/container-name.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
-import type { BlobContext, ContainerAsked } from "./context.ts";
-import { type Metadata, readContainer, writeContainer } from "./records.ts";
+import { rootAccessControl } from "../../rules/posix-acl.ts";
+import { type BlobContext, type ContainerAsked, settingsOf } from "./context.ts";
+import { type Container, type Metadata, readContainer, writeContainer } from "./records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface CreateContainer extends ContainerAsked {
   readonly publicAccess: PublicAccess;
   readonly metadata: Metadata;
+  /** Whether the request came through the Data Lake endpoint. */
+  readonly isDataLake?: boolean;
 }
+
+export type CreateContainerDone = Versioned & Pick<Container, "isHierarchical">;
 
 export async function createContainer(
   context: BlobContext,
   asked: CreateContainer,
-): Promise<Versioned> {
+): Promise<CreateContainerDone> {
   return context.store.transact((tx) => {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.createContainer, null, tx.now()));
     refuse(judgeNewContainerName(asked.at.container), DASHED_NAME_RULE);
     if (readContainer(tx, asked.at) !== null) throw new Fault("ContainerAlreadyExists");
     const version = nextVersion(tx, null);
+    const isHierarchical = becomesHierarchical(context, asked);
     writeContainer(tx, asked.at, {
       id: version.etag,
       ...version,
@@ -29,7 +35,14 @@ export async function createContainer(
       publicAccess: asked.publicAccess,
       policies: [],
       metadata: asked.metadata,
+      isHierarchical,
+      control: isHierarchical ? rootAccessControl(callerOf(asked.access)?.id ?? null) : null,
     });
-    return version;
+    return { ...version, isHierarchical };
   });
+}
+
+/** If the configuration does not say, Data Lake clients get directories and others do not. */
+function becomesHierarchical(context: BlobContext, { at, isDataLake }: CreateContainer): boolean {
+  return settingsOf(context, at.account).hierarchicalNamespace ?? isDataLake ?? false;
 }

@@ -18,5 +18,7 @@ export function createLogsContainer(tx: Transaction, account: string): void {
     publicAccess: "none",
     policies: [],
     metadata: [],
+    isHierarchical: false,
+    control: null,
   });
 }

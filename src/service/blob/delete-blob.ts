@@ -1,19 +1,20 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { judgeWriteByConditions } from "../../rules/conditions.ts";
+import { judgeWriteByConditions, type Versioned } from "../../rules/conditions.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
 import {
-  admitToBlobName,
-  admitToContainer,
+  admitToPlace,
+  admitToReplaceable,
   admitToRevision,
   requireRemovable,
   requireTagConditions,
 } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobRevision, BlobRevisionAddress } from "./context.ts";
+import type { BlobContext, BlobRead, BlobRevision } from "./context.ts";
+import { directoryOf, discardBlob, hasEntries, isDirectory } from "./directories.ts";
 import { removeBlob, removeRevision } from "./history.ts";
-import { type Container, readStagedBlob } from "./records.ts";
+import { type Blob, type Container, type Place, readStagedBlob } from "./records.ts";
 import { deleteDeleted, findDeleted, findRevision, readSnapshots } from "./revision-records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 
@@ -60,13 +61,14 @@ function deleteCurrent(
   asked: DeleteBlob,
   isFirst: boolean,
 ): DeleteBlobDone | null {
-  const { at } = asked;
-  const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
-  if (blob === null) return deleteUncommitted(tx, asked, container);
-  requireRemovable(tx, asked, { container, blob });
-  const place = { at, container };
+  const admitted = admitToReplaceable(tx, asked, BLOB_NEEDS.deleteBlob);
+  const { container, place, old: blob, found } = admitted;
+  if (found === null) return deleteUncommitted(tx, asked, container, place);
+  if (blob !== null) requireRemovable(tx, asked, { container, blob });
+  else requireUnleased(tx, asked, container, found);
+  if (blob !== null && isDirectory(blob)) requireEmptyDirectory(tx, asked, blob);
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
-  const snapshots = readSnapshots(tx, container, at.blob, limit);
+  const snapshots = readSnapshots(tx, place, limit);
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
   // The service looks for snapshots only, and finds none.
   const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
@@ -77,8 +79,14 @@ function deleteCurrent(
   }
   if (snapshots.length === BODY_SNAPSHOTS_MAX) return null;
   if (asked.snapshots === "only") return { isGone };
-  dropStagedBlocks(tx, container, at.blob);
+  dropStagedBlocks(tx, place);
   return { isGone: removeBlob(context, tx, place, blob) };
+}
+
+/** A directory has no snapshots, and Data Lake clients alone delete what lies in one. */
+function requireEmptyDirectory(tx: Transaction, { snapshots }: DeleteBlob, blob: Blob): void {
+  if (snapshots !== null) throw new Fault("OperationNotSupportedOnDirectory");
+  if (hasEntries(tx, directoryOf(blob))) throw new Fault("DirectoryIsNotEmpty");
 }
 
 /** Deletes the uncommitted blocks of a name that has no blob yet. */
@@ -86,14 +94,25 @@ function deleteUncommitted(
   tx: Transaction,
   asked: DeleteBlob,
   container: Container,
+  place: Place,
 ): DeleteBlobDone {
-  const isStaged = readStagedBlob(tx, container, asked.at.blob) !== null;
+  const isStaged = readStagedBlob(tx, place) !== null;
   if (!isStaged || asked.snapshots === "only") throw new Fault("BlobNotFound");
-  refuse(judgeWriteByConditions(null, asked.conditions));
+  requireUnleased(tx, asked, container, null);
+  dropStagedBlocks(tx, place);
+  return { isGone: true };
+}
+
+/** Checks a name without a blob, or whose blob is damaged: it has no tags and no lease. */
+function requireUnleased(
+  tx: Transaction,
+  asked: DeleteBlob,
+  container: Container,
+  found: Versioned | null,
+): void {
+  refuse(judgeWriteByConditions(found, asked.conditions));
   requireTagConditions(tx, asked, container, null);
   refuse(judgeWriteByLease(null, asked.leaseId, tx.now(), "Blob"));
-  dropStagedBlocks(tx, container, asked.at.blob);
-  return { isGone: true };
 }
 
 function deleteRevision(
@@ -102,15 +121,14 @@ function deleteRevision(
   asked: DeleteBlob,
   revision: BlobRevision,
 ): DeleteBlobDone {
-  const { at } = asked;
   const isVersion = revision.kind === "version";
   const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
-  const { container, blob, isCurrent } = admitToRevision(tx, asked, need);
+  const { container, place, blob, isCurrent } = admitToRevision(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
   refuse(judgeWriteByConditions(blob, asked.conditions));
   requireTagConditions(tx, asked, container, blob);
   refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-  return { isGone: removeRevision(context, tx, { at, container }, revision, blob) };
+  return { isGone: removeRevision(context, tx, place, revision, blob) };
 }
 
 function deleteForGood(
@@ -119,23 +137,22 @@ function deleteForGood(
   asked: DeleteBlob,
   revision: BlobRevision | null,
 ): DeleteBlobDone {
-  const { at } = asked;
-  const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
-  if (!readDeleteRetention(tx, at.account, "blob")?.allowsPermanentDelete) {
+  const { container, place } = admitToPlace(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
+  if (!readDeleteRetention(tx, place.account, "blob")?.allowsPermanentDelete) {
     throw notForGood("Set AllowPermanentDelete in the DeleteRetentionPolicy first.");
   }
   if (revision === null) throw notForGood("Name a snapshot or a version.");
-  const deleted = findDeleted(tx, container, at.blob, revision);
-  if (deleted === null) throw notDeleted(tx, container, at);
+  const deleted = findDeleted(tx, place, revision);
+  if (deleted === null) throw notDeleted(tx, place, revision);
   refuse(judgeWriteByConditions(deleted.blob, asked.conditions));
   requireTagConditions(tx, asked, container, deleted.blob);
-  deleteDeleted(tx, container, at.blob, deleted);
-  context.contents.drop(tx, deleted.blob.content);
+  deleteDeleted(tx, place, deleted);
+  discardBlob(context.contents, tx, deleted.blob);
   return { isGone: true };
 }
 
-function notDeleted(tx: Transaction, container: Container, at: BlobRevisionAddress): Fault {
-  const found = findRevision(tx, container, at);
+function notDeleted(tx: Transaction, place: Place, revision: BlobRevision): Fault {
+  const found = findRevision(tx, place, revision);
   if (found === null) return new Fault("BlobNotFound");
   return new Fault(
     found.isCurrent ? "OperationNotAllowedOnRootBlob" : "BlobSnapshotNotSoftDeleted",

@@ -4,7 +4,7 @@ import { judgeWriteByConditions } from "../../rules/conditions.ts";
 import { judgeWriteByLease } from "../../rules/lease.ts";
 import { endOfRetention } from "../../rules/retention.ts";
 import { admitToContainer } from "./admit.ts";
-import type { BlobContext, ContainerUpdate } from "./context.ts";
+import { type BlobContext, type ContainerUpdate, settingsOf } from "./context.ts";
 import { writeDeletedContainer } from "./deleted-containers.ts";
 import { deleteContainer as deleteRecord, doomContainer } from "./records.ts";
 
@@ -18,7 +18,7 @@ export async function deleteContainer(context: BlobContext, asked: ContainerUpda
     refuse(judgeWriteByConditions(container, asked.conditions));
     refuse(judgeWriteByLease(container.lease, asked.leaseId, tx.now(), "Container"));
     deleteRecord(tx, asked.at);
-    const days = context.settingsOf(asked.at.account).containerRetentionDays;
+    const days = settingsOf(context, asked.at.account).containerRetentionDays;
     if (days === null) {
       doomContainer(tx, container);
       return;

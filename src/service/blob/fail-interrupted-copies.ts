@@ -1,6 +1,8 @@
+import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
+import { restorableContainers } from "./deleted-containers.ts";
 import { endCopy } from "./fetch-copy.ts";
-import { readPendingCopies } from "./records.ts";
+import { type PendingCopy, type Place, readContainer, readPendingCopies } from "./records.ts";
 
 const COPIES_PER_STEP = 64;
 
@@ -11,10 +13,26 @@ const COPIES_PER_STEP = 64;
 export async function failInterruptedCopies(context: Pick<BlobContext, "store">): Promise<void> {
   const description = '500 InternalError "The server stopped before the copy ended."';
   for (;;) {
-    const found = await context.store.read((view) => readPendingCopies(view, COPIES_PER_STEP));
+    const found = await context.store.read((view) =>
+      readPendingCopies(view, COPIES_PER_STEP).map(([id, copy]) => ({
+        id,
+        places: placesOf(view, copy),
+      })),
+    );
     if (found.length === 0) return;
-    for (const [copyId, at] of found) {
-      await endCopy(context, copyId, at, () => ({ status: "failed", description }));
+    for (const { id, places } of found) {
+      await endCopy(context, id, places, () => ({ status: "failed", description }));
     }
   }
+}
+
+/**
+ * Older records have the target's address only. It may lie in a deleted container too: a restored
+ * one must not have a copy pending forever.
+ */
+function placesOf(view: View, copy: PendingCopy): Place[] {
+  if (copy.parent !== 0n) return [{ parent: { id: copy.parent }, name: copy.name }];
+  const current = readContainer(view, copy);
+  const containers = [...(current === null ? [] : [current]), ...restorableContainers(view, copy)];
+  return containers.map((parent) => ({ parent, name: copy.blob }));
 }

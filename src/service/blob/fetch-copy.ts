@@ -4,15 +4,13 @@ import type { Transaction } from "../../store/store.ts";
 import { fetchSource } from "../shared/fetch-source.ts";
 import type { RunningCopies } from "../shared/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../shared/source.ts";
-import type { BlobAddress, BlobContext } from "./context.ts";
-import { restorableContainers } from "./deleted-containers.ts";
+import type { BlobContext } from "./context.ts";
 import {
   type Blob,
   type BlobCopy,
-  type Container,
   deletePendingCopy,
+  type Place,
   readBlob,
-  readContainer,
   writeBlob,
 } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
@@ -25,7 +23,8 @@ export interface CopyContext extends BlobContext {
 /** A running copy from a foreign source. */
 export interface FetchCopy {
   readonly copyId: string;
-  readonly at: BlobAddress;
+  /** Stays the target's place, even if a directory above it is renamed or its container deleted. */
+  readonly place: Place;
   readonly source: ForeignSource;
   /** The source as it was when the copy began. Bytes of another version are refused. */
   readonly found: SourceObject;
@@ -34,18 +33,19 @@ export interface FetchCopy {
 
 /** Fetches all bytes, then writes blob and copy status in one transaction. */
 export function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> {
-  const { copyId, at } = copy;
+  const { copyId, place } = copy;
   return fetchSource(context.contents, {
     ...copy,
     note: (bytesDone) => noteProgress(context, copy, bytesDone),
     succeed: (taken) =>
-      endCopy(context, copyId, at, (tx, blob) => ({
+      endCopy(context, copyId, [place], (tx, blob) => ({
         status: "success",
         description: "",
         content: contentOf(context, tx, blob, taken),
         bytesDone: taken.length,
       })),
-    fail: (description) => endCopy(context, copyId, at, () => ({ status: "failed", description })),
+    fail: (description) =>
+      endCopy(context, copyId, [place], () => ({ status: "failed", description })),
   });
 }
 
@@ -55,31 +55,30 @@ export interface CopyEnd extends Pick<BlobCopy, "status" | "description"> {
   readonly bytesDone?: number;
 }
 
-/** Records the end of a copy, unless it has ended or its blob is gone. */
+/** Records the end of a copy, unless it has ended or its blob is at none of the places. */
 export function endCopy(
   { store }: Pick<BlobContext, "store">,
   copyId: string,
-  at: BlobAddress,
+  places: readonly Place[],
   end: (tx: Transaction, blob: Blob) => CopyEnd,
 ): Promise<void> {
   return store.transact((tx) => {
     deletePendingCopy(tx, copyId);
-    const found = pendingAt(tx, at, copyId);
-    if (found === null) return;
-    const { container, blob, copy } = found;
-    writeEnd(tx, container, at.blob, blob, copy, end(tx, blob));
+    for (const place of places) {
+      const found = pendingAt(tx, place, copyId);
+      if (found !== null) writeEnd(tx, place, found.blob, found.copy, end(tx, found.blob));
+    }
   });
 }
 
 export function writeEnd(
   tx: Transaction,
-  container: Container,
-  name: string,
+  place: Place,
   blob: Blob,
   copy: BlobCopy,
   { status, description, content, bytesDone }: CopyEnd,
 ): void {
-  writeBlob(tx, container, name, {
+  writeBlob(tx, place, {
     ...blob,
     ...nextBlobVersion(tx, blob),
     content: content ?? blob.content,
@@ -94,34 +93,16 @@ export function writeEnd(
 }
 
 interface Pending {
-  readonly container: Container;
   readonly blob: Blob;
   readonly copy: BlobCopy;
 }
 
-/** Also looks in soft-deleted containers: a restored one must not have a copy pending forever. */
-function pendingAt(tx: Transaction, at: BlobAddress, copyId: string): Pending | null {
-  const current = readContainer(tx, at);
-  const found = current === null ? null : pendingIn(tx, current, at, copyId);
-  if (found !== null) return found;
-  for (const container of restorableContainers(tx, at)) {
-    const found = pendingIn(tx, container, at, copyId);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/** Compares the copy id because the name may belong to another container by now. */
-function pendingIn(
-  tx: Transaction,
-  container: Container,
-  at: BlobAddress,
-  copyId: string,
-): Pending | null {
-  const blob = readBlob(tx, container, at.blob);
+/** Compares the copy id because the place may have another blob by now. */
+function pendingAt(tx: Transaction, place: Place, copyId: string): Pending | null {
+  const blob = readBlob(tx, place);
   const copy = blob?.copy ?? null;
   if (blob === null || copy?.id !== copyId || copy.status !== "pending") return null;
-  return { container, blob, copy };
+  return { blob, copy };
 }
 
 function contentOf(
@@ -138,13 +119,13 @@ function contentOf(
 /** Records the progress only: the blob's ETag and time stay. */
 function noteProgress(
   { store }: BlobContext,
-  { copyId, at }: FetchCopy,
+  { copyId, place }: FetchCopy,
   bytesDone: number,
 ): Promise<void> {
   return store.transact((tx) => {
-    const found = pendingAt(tx, at, copyId);
+    const found = pendingAt(tx, place, copyId);
     if (found === null) throw new Fault("NoPendingCopyOperation");
-    const { container, blob, copy } = found;
-    writeBlob(tx, container, at.blob, { ...blob, copy: { ...copy, bytesDone } });
+    const { blob, copy } = found;
+    writeBlob(tx, place, { ...blob, copy: { ...copy, bytesDone } });
   });
 }

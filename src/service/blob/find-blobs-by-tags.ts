@@ -6,11 +6,15 @@ import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { matchesTags, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
-import type { View } from "../../store/store.ts";
+import { fetchesRecords } from "../../store/accelerated.ts";
+import { unlessDamaged, type View } from "../../store/store.ts";
+import { BatchedNeeds } from "../shared/batched-needs.ts";
 import { EntryCursor } from "../shared/entry-cursor.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext } from "./context.ts";
+import { requireFlat } from "./hierarchical-limits.ts";
 import {
+  blobKey,
   type Container,
   containerKey,
   decodeBlob,
@@ -56,6 +60,10 @@ export interface FoundBlob {
 const PAGE_ITEMS_MAX = 250;
 /** Candidates, jumps and containers that one store read examines. */
 const PAGE_STEPS_MAX = 1_000;
+/** Lookups of a page, if each may take a round of the store. */
+const LOOKUPS_PER_PAGE = 8;
+/** Candidates that are fetched together. */
+const CANDIDATES_AHEAD = 255;
 /** Steps per request. A search for few blobs among many candidates takes several requests. */
 const STEPS_MAX = 100_000;
 
@@ -89,19 +97,34 @@ function findPage(
   const named = new Set(comparisons.map(({ tag }) => tag));
   const items: FoundBlob[] = [];
   const budget = new BodyBudget();
+  const mayTakeRounds = fetchesRecords(view);
   let steps = 0;
+  let lookups = 0;
+  const isEnough = (more: number) => mayTakeRounds && lookups + more >= LOOKUPS_PER_PAGE;
   /** The position after the last item. */
   let behind: FindPosition | null = null;
   for (const [name, container] of containersOf(view, asked, from)) {
-    if (++steps > PAGE_STEPS_MAX) return { items, next: { container: name, within: null }, steps };
+    if (++steps > PAGE_STEPS_MAX || isEnough(0)) {
+      return { items, next: { container: name, within: null }, steps };
+    }
     const within = from?.container === name ? from.within : null;
     const search = new TagSearch(view, container, comparisons, within);
+    let candidate = "";
+    const records = new BatchedNeeds(view, () =>
+      [candidate, ...search.ahead(CANDIDATES_AHEAD)].map((id) => ({
+        id,
+        needs: [blobKey({ parent: container, name: id })],
+      })),
+    );
     for (let step = search.step(); step !== null; step = search.step()) {
       const position = { container: name, within: step.position };
       if (step.isCandidate) {
-        const record = readBlobRecord(view, container, step.position.blob);
+        candidate = step.position.blob;
+        records.before(candidate);
+        const place = { parent: container, name: candidate };
+        const record = unlessDamaged(() => readBlobRecord(view, place)) ?? null;
         budget.spend(record?.length ?? 0);
-        const tags = record === undefined ? [] : decodeBlob(record).tags;
+        const tags = record === null ? [] : decodeBlob(record).tags;
         if (matchesTags(tags, { kind: "all", terms: comparisons })) {
           if (items.length === room) return { items, next: behind, steps };
           const shown = tags.filter(([tag]) => named.has(tag));
@@ -109,8 +132,10 @@ function findPage(
           behind = position;
         }
       }
-      if (++steps > PAGE_STEPS_MAX || budget.isSpent) return { items, next: position, steps };
+      const isOver = budget.isSpent || isEnough(search.lookups);
+      if (++steps > PAGE_STEPS_MAX || isOver) return { items, next: position, steps };
     }
+    lookups += search.lookups;
   }
   return { items, next: null, steps };
 }
@@ -121,7 +146,7 @@ function admit(view: View, asked: FindBlobsByTags): void {
     refuse(judgeByAccess(access, BLOB_NEEDS.findBlobsByTags, null, view.now()));
   } else {
     const need = BLOB_NEEDS.findBlobsByTagsInContainer;
-    admitToContainer(view, { at: { account, container }, access }, need);
+    requireFlat(admitToContainer(view, { at: { account, container }, access }, need), "tags");
   }
 }
 

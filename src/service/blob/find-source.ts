@@ -8,6 +8,7 @@ import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToRevision } from "./admit.ts";
 import type { BlobRead } from "./context.ts";
+import { requireFile, requireFlat } from "./hierarchical-limits.ts";
 import type { Blob } from "./records.ts";
 
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
@@ -21,8 +22,10 @@ export interface FindSource extends Omit<BlobRead, "leaseId"> {
 /** Reads the blob revision to copy from. Permission to read it suffices to copy it. */
 export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
   const { container, blob, isCurrent } = admitToRevision(view, asked, BLOB_NEEDS.getBlob);
+  requireFile(blob);
   const { ifTags } = asked.conditions;
   if (asked.withTags || ifTags !== null) {
+    requireFlat(container, "tags");
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
   refuse(judgeSourceByConditions(blob, asked.conditions, asked.role));

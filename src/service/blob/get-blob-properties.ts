@@ -1,10 +1,16 @@
 import type { Instant } from "../../base/clock.ts";
+import { refuse } from "../../base/fault.ts";
+import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import { judgeReadByConditions } from "../../rules/conditions.ts";
+import { judgeReadByLease, type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type TierStatus, tierStatus } from "../../rules/tier.ts";
-import { admitBlobLook } from "./admit.ts";
+import type { View } from "../../store/store.ts";
+import { admitBlobLook, admitToContainer } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
+import { findPlace } from "./find-path.ts";
 import type { Blob } from "./records.ts";
+import { rootDirectory } from "./root-directory.ts";
 
 export interface BlobFound {
   readonly blob: Blob;
@@ -24,9 +30,29 @@ export function blobFound(blob: Blob, isCurrent: boolean, now: Instant): BlobFou
   };
 }
 
-export async function getBlobProperties(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
+export function getBlobProperties(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
+  return look(context, asked, BLOB_NEEDS.getBlobProperties);
+}
+
+/** For what the system knows of a path, without what its users gave it. */
+export function getPathStatus(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
+  return look(context, asked, BLOB_NEEDS.getPathStatus);
+}
+
+async function look(context: BlobContext, asked: BlobRead, need: Need): Promise<BlobFound> {
   return context.store.read((view) => {
-    const { blob, isCurrent } = admitBlobLook(view, asked, BLOB_NEEDS.getBlobProperties);
+    if (asked.at.blob === "") return blobFound(lookAtRoot(view, asked, need), true, view.now());
+    const { blob, isCurrent } = admitBlobLook(view, asked, need);
     return blobFound(blob, isCurrent, view.now());
   });
+}
+
+/** Data Lake clients address the root directory by an empty name. */
+function lookAtRoot(view: View, asked: BlobRead, need: Need): Blob {
+  const container = admitToContainer(view, asked, need, true);
+  findPlace(view, container, asked, need);
+  const root = rootDirectory(container);
+  refuse(judgeReadByConditions(root, asked.conditions));
+  refuse(judgeReadByLease(null, asked.leaseId, view.now(), "Blob"));
+  return root;
 }

@@ -68,7 +68,7 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
 /** Opens pages in too many pieces to look up in one read. This takes a write. */
 function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
   return context.store.transact((tx) => {
-    const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
+    const { place, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
     refuse(judgeByTier(blob.tier, tx.now()));
     const { from, length } = pieceToRead(blob, asked);
     if (blob.type !== "PageBlob" || !isCurrent) {
@@ -77,7 +77,7 @@ function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
       return openedOf(tx, blob, isCurrent, from, reading);
     }
     const { map, reading } = context.contents.maps.openFrozen(tx, blob.content, from, length);
-    writeBlob(tx, container, asked.at.blob, { ...blob, content: map });
+    writeBlob(tx, place, { ...blob, content: map });
     return openedOf(tx, blob, isCurrent, from, reading);
   });
 }

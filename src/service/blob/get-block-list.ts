@@ -29,15 +29,26 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
 /** Uncommitted blocks can be listed before a blob exists. */
 function admit(view: View, asked: GetBlockList): Seen {
   if (asked.at.revision !== null) {
-    const { container, blob } = admitToRevision(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
+    const { container, place, blob } = admitToRevision(
+      view,
+      asked,
+      BLOB_NEEDS.getBlockList,
+      "BlockBlob",
+    );
     requireReadable(view, asked, container, blob);
-    return { container, old: blob, staged: null };
+    return { place, old: blob, staged: null };
   }
-  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
-  const staged = readStagedBlob(view, container, asked.at.blob);
+  const { container, place, old } = admitToBlobName(
+    view,
+    asked,
+    BLOB_NEEDS.getBlockList,
+    "BlockBlob",
+  );
+  const staged = readStagedBlob(view, place);
   if (old === null && staged === null) throw new Fault("BlobNotFound");
   requireReadable(view, asked, container, old);
-  return { container, old, staged };
+  // Data that Data Lake has appended is no block.
+  return { place, old, staged: old?.isDataLake === true ? null : staged };
 }
 
 function requireReadable(

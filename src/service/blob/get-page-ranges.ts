@@ -7,8 +7,8 @@ import type { Range, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { listRangesOf } from "../shared/listed-ranges.ts";
 import { admitBlobRead } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobRevisionAddress } from "./context.ts";
-import type { Blob, Container } from "./records.ts";
+import type { BlobContext, BlobRead, BlobRevision } from "./context.ts";
+import type { Blob, Place } from "./records.ts";
 import { readRevision } from "./revision-records.ts";
 
 export interface GetPageRanges extends BlobRead {
@@ -46,8 +46,9 @@ function look(
   start: number | null,
   limit: number,
 ): { of: Blob; more: Ranges } {
-  const { container, blob } = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
-  const since = asked.since === null ? null : previousOf(view, container, asked.at, asked.since);
+  const { place, blob } = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
+  const since =
+    asked.since === null ? null : previousOf(view, place, asked.at.revision, asked.since);
   const { from, until } = wholePages(blob.content.length, asked.range);
   const at = start ?? Math.max(from, asked.after ?? 0);
   const { maps } = context.contents;
@@ -60,16 +61,11 @@ function look(
 }
 
 /** Reads the snapshot to compare a blob, or a later snapshot of it, with. */
-function previousOf(
-  view: View,
-  container: Container,
-  { blob: name, revision }: BlobRevisionAddress,
-  stamp: Stamp,
-): Blob {
+function previousOf(view: View, place: Place, revision: BlobRevision | null, stamp: Stamp): Blob {
   if (revision?.kind === "snapshot" && stamp > revision.stamp) {
     throw new Fault("PreviousSnapshotCannotBeNewer");
   }
-  const previous = readRevision(view, container, name, { kind: "snapshot", stamp });
+  const previous = readRevision(view, place, { kind: "snapshot", stamp });
   if (previous === null) throw new Fault("PreviousSnapshotNotFound");
   if (previous.type !== "PageBlob") throw new Fault("PreviousSnapshotOperationNotSupported");
   return previous;

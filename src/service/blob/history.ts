@@ -1,33 +1,50 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { tierAsOf } from "../../rules/tier.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Content, Taken } from "../../store/content.ts";
 import type { Part } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
-import type { BlobAddress, BlobContext, BlobRevision, BlobRevisionAddress } from "./context.ts";
-import { type Blob, type Container, deleteBlob, readBlob, writeBlob } from "./records.ts";
+import type { BlobContext, BlobRevision } from "./context.ts";
+import { discardBlob, makeParents, newPath } from "./directories.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { isMarked } from "./flat-directory.ts";
+import {
+  type Blob,
+  blobKey,
+  decodeBlob,
+  deleteBlob,
+  moveStagedBlob,
+  type Place,
+  readBlob,
+  readBlobRecord,
+  stagedBlobKey,
+  writeBlob,
+} from "./records.ts";
 import {
   type DeletedBlob,
   deleteDeleted,
   deleteRevision,
+  expiryKey,
+  keyOfDeletedCurrent,
+  moveSnapshots,
+  NO_VALUE,
+  needOfSnapshots,
   readDeletedCurrent,
   writeDeleted,
   writeRevision,
 } from "./revision-records.ts";
+import { dropStagedBlocks } from "./staged-blocks.ts";
 import { indexTags } from "./tagged-blobs.ts";
+import { isVersioned } from "./version.ts";
 
 /**
  * Every write that creates, replaces or deletes a current blob goes through this file, and so does
  * every deletion of another revision. The old revision becomes a version, is soft-deleted, or is
  * dropped with its bytes.
  */
-
-/** The address of a blob, and the container that was read there. */
-export interface BlobPlace {
-  readonly at: BlobAddress;
-  readonly container: Container;
-}
 
 /** Replaces `old` with `next`, whose content has its own reference. */
 export function replaceBlob(
@@ -38,7 +55,7 @@ export function replaceBlob(
   next: Blob,
 ): void {
   if (isReplaced(context, tx, place, old)) context.contents.drop(tx, old.content);
-  write(tx, place, old, next);
+  write(context, tx, place, old, next);
 }
 
 /** Replaces `old` with a blob of newly taken bytes, which may take over the old content's id. */
@@ -55,7 +72,7 @@ export function replaceBytes(
     ? contents.replace(tx, old.content, taken)
     : contents.keep(tx, taken);
   const blob = next(content);
-  write(tx, place, old, blob);
+  write(context, tx, place, old, blob);
   return blob;
 }
 
@@ -77,14 +94,28 @@ export function replaceParts(
 ): Blob {
   const { contents } = context;
   const isGone = isReplaced(context, tx, place, old);
+  prefetch(tx, () => shares.flatMap((content) => contents.needsToShare(content)));
   if (!isGone) for (const content of shares) contents.share(tx, content);
   const content = isGone
     ? contents.recompose(tx, old.content, parts, shares, replaced)
     : contents.compose(tx, parts);
   const blob = next(content);
-  write(tx, place, old, blob);
+  write(context, tx, place, old, blob);
   return blob;
 }
+
+/** What a body reads to remove a blob with its snapshots, or to move it away. */
+export function needsToRemove({ contents }: BlobContext, place: Place, blob: Blob): Need[] {
+  return [
+    needOfSnapshots(place, SNAPSHOTS_NAMED_MAX),
+    keyOfDeletedCurrent(place),
+    stagedBlobKey(place),
+    ...contents.needsToDrop(blob.content),
+  ];
+}
+
+/** Few blobs have more snapshots than this. */
+const SNAPSHOTS_NAMED_MAX = 8;
 
 /** Retains `old` as a version or soft-deleted; if neither applies, true: the caller drops it. */
 function isReplaced(
@@ -94,6 +125,8 @@ function isReplaced(
   old: Blob | null,
 ): old is Blob {
   if (old === null || keepVersion(context, tx, place, old)) return false;
+  // As in the service, soft delete does not protect files in directories from being replaced.
+  if (place.way !== null) return true;
   return !keepDeleted(context, tx, place, old, { was: "snapshot", stamp: null });
 }
 
@@ -106,40 +139,97 @@ export function reviseBlob(
   next: Blob,
 ): void {
   if (keepVersion(context, tx, place, old)) context.contents.share(tx, old.content);
-  write(tx, place, old, next);
+  write(context, tx, place, old, next);
 }
 
 /** Writes the current blob and its tag index. Other revisions are not indexed. */
-function write(tx: Transaction, { at, container }: BlobPlace, old: Blob | null, next: Blob): void {
-  writeBlob(tx, container, at.blob, next);
-  indexTags(tx, container, at.blob, old?.tags ?? NO_TAGS, next.tags);
+function write(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+  next: Blob,
+): void {
+  if (place.way === null) writeBlob(tx, place, next);
+  else writePath(context, tx, place, old, next);
+  indexTags(tx, place, old?.tags ?? NO_TAGS, next.tags);
+}
+
+/** A blob in a hierarchical container is a file: it lies in a directory. */
+function writePath(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+  next: Blob,
+): void {
+  if (old === null) removeExpired(context, tx, place);
+  const made = makeParents(context, tx, place);
+  const kind = next.content.length === 0 && isMarked(next.metadata) ? "directory" : "file";
+  const path = next.path ?? old?.path ?? newPath(tx, made, kind);
+  writeBlob(tx, made, next.path === path ? next : { ...next, path });
+  const expiresMs = next.terms?.expiresMs ?? null;
+  if (expiresMs !== null) tx.set(expiryKey(expiresMs, blobKey(made)), NO_VALUE);
+}
+
+/** An expired file does not exist for callers, but its record may. */
+function removeExpired({ contents }: BlobContext, tx: Transaction, place: BlobPlace): void {
+  const expired = readBlobRecord(tx, place);
+  if (expired !== undefined) discardBlob(contents, tx, decodeBlob(expired));
 }
 
 /** Updates a revision, current or not, without creating a new version. */
 export function amendRevision(
+  context: BlobContext,
   tx: Transaction,
-  { account, container: name, blob, revision }: BlobRevisionAddress,
-  found: { readonly container: Container; readonly blob: Blob; readonly isCurrent: boolean },
+  found: { readonly place: BlobPlace; readonly blob: Blob; readonly isCurrent: boolean },
+  revision: BlobRevision | null,
   next: Blob,
 ): void {
-  const { container, isCurrent } = found;
-  if (isCurrent) write(tx, { at: { account, container: name, blob }, container }, found.blob, next);
-  else if (revision !== null) writeRevision(tx, container, blob, revision, next);
+  const { place, blob, isCurrent } = found;
+  if (isCurrent) write(context, tx, place, blob, next);
+  else if (revision !== null) writeRevision(tx, place, revision, next);
 }
 
-/** Deletes the current blob. True if soft delete is off, even if the blob stays as a version. */
+/**
+ * Deletes the current blob. True if soft delete is off, even if the blob stays as a version. `old`
+ * is null if its record is damaged: then it cannot be restored, and its bytes are not freed.
+ */
 export function removeBlob(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
-  old: Blob,
+  old: Blob | null,
 ): boolean {
-  deleteBlob(tx, place.container, place.at.blob);
-  indexTags(tx, place.container, place.at.blob, old.tags, NO_TAGS);
+  deleteBlob(tx, place);
+  if (old === null) return true;
+  indexTags(tx, place, old.tags, NO_TAGS);
   if (keepVersion(context, tx, place, old)) {
-    return readDeleteRetention(tx, place.at.account, "blob") === null;
+    return readDeleteRetention(tx, place.account, "blob") === null;
   }
-  return retire(context, tx, place, old, { was: "current", stamp: null });
+  // Each deleted file or directory of a name can be restored, not only the last one.
+  const was = place.way === null ? "current" : "path";
+  return retire(context, tx, place, old, { was, stamp: null });
+}
+
+/**
+ * Moves a file or directory, with its snapshots and uncommitted data, to a name where it replaces
+ * `old`. What lies in a directory is keyed by the directory's id, and stays where it is.
+ */
+export function movePath(
+  context: BlobContext,
+  tx: Transaction,
+  from: BlobPlace,
+  to: BlobPlace,
+  old: Blob | null,
+  next: Blob,
+): void {
+  deleteBlob(tx, from);
+  moveSnapshots(tx, from, to);
+  dropStagedBlocks(tx, to);
+  moveStagedBlob(tx, from, to);
+  if (old !== null) discardBlob(context.contents, tx, old);
+  write(context, tx, to, old, next);
 }
 
 /** Deletes a snapshot or version. Returns whether it cannot be restored. */
@@ -150,7 +240,7 @@ export function removeRevision(
   revision: BlobRevision,
   blob: Blob,
 ): boolean {
-  deleteRevision(tx, place.container, place.at.blob, revision);
+  deleteRevision(tx, place, revision);
   return retire(context, tx, place, blob, { was: revision.kind, stamp: revision.stamp });
 }
 
@@ -164,31 +254,36 @@ export function restoreRevision(
   place: BlobPlace,
   deleted: DeletedBlob,
 ): void {
-  const { at, container } = place;
   const { was, stamp, blob, untilMs } = deleted;
-  deleteDeleted(tx, container, at.blob, deleted);
+  deleteDeleted(tx, place, deleted);
   if (untilMs <= tx.now()) {
-    context.contents.drop(tx, blob.content);
-  } else if (was === "current" && readBlob(tx, container, at.blob) === null) {
-    write(tx, place, null, blob);
+    discardBlob(context.contents, tx, blob);
+  } else if (was === "current" && readBlob(tx, place) === null) {
+    write(context, tx, place, null, blob);
   } else {
     const kind = was === "version" ? "version" : "snapshot";
-    writeRevision(tx, container, at.blob, { kind, stamp }, blob);
+    writeRevision(tx, place, { kind, stamp }, blob);
   }
 }
 
-/** Retains `old`, with its bytes, as a version if it has a version id or versioning is on. */
-function keepVersion(
+/** Restores a deleted file or directory. Its name must be free. */
+export function restorePath(
   context: BlobContext,
   tx: Transaction,
-  { at, container }: BlobPlace,
-  old: Blob,
-): boolean {
-  if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
+  place: BlobPlace,
+  deleted: DeletedBlob,
+): void {
+  deleteDeleted(tx, place, deleted);
+  write(context, tx, place, null, deleted.blob);
+}
+
+/** Retains `old`, with its bytes, as a version if it has a version id or versioning is on. */
+function keepVersion(context: BlobContext, tx: Transaction, place: BlobPlace, old: Blob): boolean {
+  if (old.versionId === 0n && !isVersioned(context, place)) return false;
   // Without versioning, its ETag is the stamp that identifies it.
   const versionId = old.versionId === 0n ? old.etag : old.versionId;
   const version = { ...old, versionId, lease: null, tier: tierAsOf(old.tier, tx.now()) };
-  writeRevision(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
+  writeRevision(tx, place, { kind: "version", stamp: versionId }, version);
   return true;
 }
 
@@ -201,7 +296,7 @@ function retire(
   as: DeletedAs,
 ): boolean {
   if (keepDeleted(context, tx, place, blob, as)) return false;
-  context.contents.drop(tx, blob.content);
+  discardBlob(context.contents, tx, blob);
   return true;
 }
 
@@ -219,10 +314,10 @@ function keepDeleted(
   blob: Blob,
   { was, stamp }: DeletedAs,
 ): boolean {
-  const retention = readDeleteRetention(tx, place.at.account, "blob");
+  const retention = readDeleteRetention(tx, place.account, "blob");
   if (retention === null) return false;
   if (was === "current") makeRoom(context, tx, place);
-  writeDeleted(tx, place.container, place.at.blob, {
+  writeDeleted(tx, place, {
     was,
     stamp: stamp ?? tx.stamp(),
     deletedMs: tx.now(),
@@ -233,10 +328,10 @@ function keepDeleted(
 }
 
 /** A name has one deleted current blob: turns the one before it into a deleted snapshot. */
-function makeRoom(context: BlobContext, tx: Transaction, { at, container }: BlobPlace): void {
-  const before = readDeletedCurrent(tx, container, at.blob);
+function makeRoom(context: BlobContext, tx: Transaction, place: BlobPlace): void {
+  const before = readDeletedCurrent(tx, place);
   if (before === null) return;
-  deleteDeleted(tx, container, at.blob, before);
+  deleteDeleted(tx, place, before);
   if (before.untilMs <= tx.now()) context.contents.drop(tx, before.blob.content);
-  else writeDeleted(tx, container, at.blob, { ...before, was: "snapshot" });
+  else writeDeleted(tx, place, { ...before, was: "snapshot" });
 }

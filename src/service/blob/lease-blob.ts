@@ -29,14 +29,14 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
   const breaks = asked.lease.action === "break";
   const need = breaks ? BLOB_NEEDS.breakBlobLease : BLOB_NEEDS.leaseBlob;
   return context.store.transact((tx) => {
-    const { container, blob } = admitToBlob(tx, asked, need);
+    const { container, place, blob } = admitToBlob(tx, asked, need);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     requireTagConditions(tx, asked, container, blob);
     refuse(judgeByPendingCopy(blob.copy));
     refuse(judgeOnIncrementalCopy(blob.copy));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
-    writeBlob(tx, container, asked.at.blob, { ...blob, lease: outcome.lease });
+    writeBlob(tx, place, { ...blob, lease: outcome.lease });
     return {
       version: blob,
       leaseId: outcome.lease?.id ?? null,

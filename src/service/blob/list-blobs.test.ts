@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { derivedRange } from "../../store/accelerated.ts";
-import type { Store } from "../../store/store.ts";
+import { altered } from "../../store/altered-store.fixture.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
-import { type ListBlobs, type ListPosition, listBlobs } from "./list-blobs.ts";
+import { listBlobs } from "./list-blobs.ts";
+import type { ListBlobs, ListPosition } from "./listed-blob.ts";
 
 const NO_OTHERS = {
   uncommitted: false,
@@ -114,7 +115,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
   let entries = 0;
   const { contents } = blobs.context;
   const store = blobs.store.once;
-  const counting: Store = {
+  const counting = altered(store, {
     read: (body) =>
       store.read((view) =>
         body({
@@ -134,9 +135,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
           },
         }),
       ),
-    transact: (body) => store.transact(body),
-    close: () => store.close(),
-  };
+  });
   return { context: { ...blobs.context, store: counting, contents }, entries: () => entries };
 }
 

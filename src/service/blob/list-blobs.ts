@@ -1,108 +1,22 @@
 import type { Bytes } from "../../base/bytes.ts";
-import type { Instant } from "../../base/clock.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, type Space } from "../../base/keys.ts";
-import type { Stamp } from "../../base/stamp.ts";
 import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
-import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
-import type { BlobContext, ContainerAsked } from "./context.ts";
+import type { BlobContext } from "./context.ts";
+import { listTreePage } from "./list-tree.ts";
 import {
-  type ListedKinds,
-  type ListedRevision,
-  ListedRevisions,
-  type Passed,
-} from "./listed-revisions.ts";
-import { type Blob, type Container, CURRENT } from "./records.ts";
-
-export interface ListBlobs extends ContainerAsked {
-  readonly prefix: string;
-  /** Names that are equal up to the delimiter (after the prefix) are one result; "" for none. */
-  readonly delimiter: string;
-  /** The first name to list. */
-  readonly startFrom: string;
-  /** The first name not to list; "" for no end. */
-  readonly endBefore: string;
-  /** Where the previous request's list ended. */
-  readonly after: ListPosition | null;
-  readonly resultsMax: number;
-  readonly kinds: ListedKinds;
-  /** Whether the caller needs the tags, which takes permission to read them. */
-  readonly tags: boolean;
-}
-
-/**
- * A position after a name, after all names with a prefix, or after one revision of a name. It stays
- * valid when blobs change.
- */
-export type ListPosition =
-  | { readonly behind: "name" | "prefix"; readonly text: string }
-  | { readonly behind: "revision"; readonly text: string; readonly stamp: Stamp };
-
-/** A part of the list, in order. */
-export interface ListedPage {
-  readonly items: readonly ListedItem[];
-  /** Where the list continues after these items; null if it is complete. */
-  readonly next: ListPosition | null;
-}
-
-export type ListedItem = { readonly kind: "prefix"; readonly name: string } | ListedBlob;
-
-/** A revision of a blob with its lease and tier at the time of the list. */
-export interface ShownBlob extends Omit<ListedRevision, "entry" | "stamp"> {
-  /** Null unless it is a current blob. */
-  readonly lease: LeaseStatus | null;
-  /** Null unless it is a block blob. */
-  readonly tier: TierStatus | null;
-}
-
-/** A blob in a list. Usually only its rendered text is needed, which an earlier list has cached. */
-export class ListedBlob {
-  readonly kind = "blob";
-  readonly #found: ListedRevision;
-  readonly #nowMs: Instant;
-
-  constructor(found: ListedRevision, nowMs: Instant) {
-    this.#found = found;
-    this.#nowMs = nowMs;
-  }
-
-  get name(): string {
-    return this.#found.name;
-  }
-
-  get stamp(): Stamp {
-    return this.#found.stamp;
-  }
-
-  shown(): ShownBlob {
-    const { name, blob, revision, deleted, hasVersionsOnly } = this.#found;
-    const isLeased = blob !== null && revision === null && deleted === null;
-    const lease = isLeased ? leaseStatus(blob.lease, this.#nowMs) : null;
-    const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, this.#nowMs) : null;
-    return { name, blob, revision, deleted, hasVersionsOnly, lease, tier };
-  }
-
-  /** What `render` returns for it. `render` must be pure: its output is cached. */
-  text(render: (shown: ShownBlob) => string): Bytes {
-    const { entry } = this.#found;
-    const cached = entry?.textIn(render) ?? null;
-    if (cached !== null) return cached;
-    const shown = this.shown();
-    const text = Buffer.from(render(shown), "utf8");
-    const mayCache = entry !== null && shown.blob !== null && isLasting(shown.blob);
-    return mayCache ? entry.cacheText(render, text) : text;
-  }
-}
-
-/** Whether its text does not depend on the time. Leases and rehydrations end. */
-function isLasting({ lease, tier }: Blob): boolean {
-  return lease === null && (tier === null || tier.rehydration === null);
-}
+  type ListBlobs,
+  ListedBlob,
+  type ListedItem,
+  type ListedPage,
+  type ListPosition,
+} from "./listed-blob.ts";
+import { ListedRevisions, type Passed } from "./listed-revisions.ts";
+import { type Container, CURRENT } from "./records.ts";
 
 /**
  * Items per store read; each read sees one consistent state. Small pages are short-lived, which
@@ -140,10 +54,11 @@ function listPage(
   after: ListPosition | null,
   room: number,
 ): ListedPage {
-  const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
+  const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs, true);
   if (asked.tags) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
+  if (container.isHierarchical) return listTreePage(view, container, asked, after, room);
   const revisions = new ListedRevisions(view, container, asked.kinds, {
     startOf: (space) => startOf(space, container, asked, after),
     endOf: (space) => endOf(space, container, asked),
@@ -161,7 +76,7 @@ function listPage(
       items.push(new ListedBlob(head, nowMs));
       revisions.advance();
     } else {
-      items.push({ kind: "prefix", name: prefix });
+      items.push({ kind: "prefix", name: prefix, blob: null });
       revisions.jumpPast(prefix);
     }
   }

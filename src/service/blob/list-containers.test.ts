@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
-import type { Store } from "../../store/store.ts";
+import { altered } from "../../store/altered-store.fixture.ts";
 import { Blobs } from "./blobs.fixture.ts";
 import { createContainer } from "./create-container.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -32,14 +32,12 @@ test("expired containers that are not swept yet hide no others, and no read exam
   let bodies = 0;
   const counting = {
     ...blobs.context,
-    store: {
+    store: altered(store, {
       read: (body) => {
         bodies++;
         return store.read(body);
       },
-      transact: (body) => store.transact(body),
-      close: () => store.close(),
-    } satisfies Store,
+    }),
   };
   const found = await list(blobs, counting);
   assert.deepEqual(

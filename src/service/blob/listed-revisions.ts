@@ -3,9 +3,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
+import { fetchesRecords } from "../../store/accelerated.ts";
+import type { NeededRange } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { View } from "../../store/store.ts";
-import { EntryCursor, type ListedEntry } from "../shared/entry-cursor.ts";
+import { BatchedNeeds, type ItemNeeds } from "../shared/batched-needs.ts";
+import { EntryCursor, FETCHED_ENTRIES_MIN, type ListedEntry } from "../shared/entry-cursor.ts";
 import type { BlobRevision } from "./context.ts";
 import { type Blob, type ContainerId, CURRENT, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./revision-records.ts";
@@ -20,22 +23,42 @@ export interface ListedKinds {
   readonly deleted: boolean;
   /** Blobs without a current version but with previous ones. */
   readonly versionsOnly: boolean;
+  /** Nothing but deleted files and directories. */
+  readonly deletedOnly?: boolean;
 }
+
+/** No other revisions. */
+export const CURRENT_ONLY: ListedKinds = {
+  uncommitted: false,
+  snapshots: false,
+  versions: false,
+  deleted: false,
+  versionsOnly: false,
+};
 
 /** Unlisted revisions that one store read may skip. */
 const PASSED_MAX = 500;
+
+/** Lookups of a page, if each may take a round of the store. */
+const LOOKUPS_PER_PAGE = 8;
+/** Versions for which a round fetches whether there is a newer one. */
+const VERSIONS_AHEAD = 256;
 
 /** Where a walk begins and ends, and whether it may jump past prefixes. */
 export interface Walk {
   startOf(space: Space): Bytes;
   endOf(space: Space): Bytes;
   readonly mayJump: boolean;
+  /** Shared by all walks of a store read. */
+  readonly budget?: BodyBudget;
 }
 
 export interface ListedRevision {
   readonly name: string;
   /** Null if nothing is committed. */
   readonly blob: Blob | null;
+  /** Remembered, because a walk through directories needs nothing else. */
+  readonly node: TreeNode;
   /** Null for the current blob, and for a deleted one that has not been replaced. */
   readonly revision: BlobRevision | null;
   readonly deleted: Deletion | null;
@@ -47,16 +70,36 @@ export interface ListedRevision {
   readonly entry: ListedEntry | null;
 }
 
+/** What a walk through a hierarchical container needs of a blob. */
+export interface TreeNode extends Pick<Blob, "terms"> {
+  /** 0 for a file. */
+  readonly directoryId: bigint;
+}
+
+const NO_NODE: TreeNode = { directoryId: 0n, terms: null };
+
+function nodeOf({ path, terms }: Blob): TreeNode {
+  return path === null ? NO_NODE : { directoryId: path.directoryId, terms };
+}
+
 /** The position of a revision that is not listed. */
 export type Passed = Pick<ListedRevision, "name" | "stamp">;
 
-type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted revision" | "staged";
+type Kind =
+  | "current"
+  | "snapshot"
+  | "version"
+  | "deleted"
+  | "deleted revision"
+  | "deleted path"
+  | "staged";
 
 const SPACES: Readonly<Record<Kind, Space>> = {
   staged: SPACE.stagedBlob,
   snapshot: SPACE.blobSnapshot,
   version: SPACE.blobVersion,
   "deleted revision": SPACE.deletedRevision,
+  "deleted path": SPACE.deletedPath,
   deleted: SPACE.deletedBlob,
   current: SPACE.blob,
 };
@@ -64,6 +107,8 @@ const SPACES: Readonly<Record<Kind, Space>> = {
 interface Source {
   readonly kind: Kind;
   readonly cursor: EntryCursor;
+  /** What tells whether a revision is the newest of its name. */
+  readonly newer: BatchedNeeds<Bytes>;
 }
 
 /**
@@ -78,7 +123,7 @@ export class ListedRevisions {
   readonly #sources: readonly Source[];
   /** The source of the head. */
   #from: Source;
-  readonly #budget = new BodyBudget();
+  readonly #budget: BodyBudget;
   #passed = 0;
   #stoppedAt: Passed | null = null;
 
@@ -86,10 +131,13 @@ export class ListedRevisions {
     this.#view = view;
     this.#container = container;
     this.#asked = asked;
+    this.#budget = walk.budget ?? new BodyBudget();
     const source = (kind: Kind): Source => {
       const space = SPACES[kind];
       const [start, end] = [walk.startOf(space), walk.endOf(space)];
-      return { kind, cursor: new EntryCursor(view, start, end, walk.mayJump) };
+      const cursor = new EntryCursor(view, start, end, walk.mayJump);
+      const newer = new BatchedNeeds(view, () => this.#needsOfNewer(kind, cursor));
+      return { kind, cursor, newer };
     };
     this.#sources = kindsOf(asked).map(source);
     this.#current = this.#sources.at(-1) as Source;
@@ -103,7 +151,13 @@ export class ListedRevisions {
 
   /** Whether the walk has spent its budget and should let other requests run. */
   get isEnough(): boolean {
-    return this.#budget.isSpent;
+    return this.#budget.isSpent || this.#hasTakenManyRounds;
+  }
+
+  get #hasTakenManyRounds(): boolean {
+    if (!fetchesRecords(this.#view)) return false;
+    const lookups = this.#sources.reduce((sum, { cursor }) => sum + cursor.lookups, 0);
+    return lookups >= LOOKUPS_PER_PAGE;
   }
 
   /** Null at the end, or once stopped. The caller will use at most `most`, including this one. */
@@ -114,7 +168,7 @@ export class ListedRevisions {
       this.#budget.spend(entry.value.length);
       const found = this.#listed(this.#from, entry, most);
       if (found !== null) return found;
-      const isEnough = ++this.#passed === PASSED_MAX || this.#budget.isSpent;
+      const isEnough = ++this.#passed === PASSED_MAX || this.isEnough;
       if (isEnough) this.#stoppedAt = passedAt(this.#from, entry);
       this.advance();
     }
@@ -123,6 +177,13 @@ export class ListedRevisions {
 
   advance(): void {
     this.#from.cursor.advance();
+  }
+
+  /** The directories among the next current blobs, as far as they are read already. */
+  directoriesAhead(limit: number): bigint[] {
+    const next = this.#current.cursor.ahead(limit);
+    const ids = next.map((entry) => entry.content(currentRevisionOf).node.directoryId);
+    return ids.filter((id) => id !== 0n);
   }
 
   jumpPast(prefix: string): void {
@@ -174,6 +235,7 @@ export class ListedRevisions {
     const { was, stamp, blob } = deleted;
     const deletion = deletionOf(deleted, this.#view.now());
     if (deletion === null) return null;
+    if (was === "path") return { ...listed(name, blob, null, place), deleted: deletion };
     // A deleted blob that has been replaced counts as a snapshot of its successor.
     const kind = was === "current" ? (this.#hasCurrent(name, most) ? "snapshot" : null) : was;
     const hasVersionsOnly = kind === "version" && this.#isLastVersion(name, most);
@@ -195,27 +257,53 @@ export class ListedRevisions {
   #isLastVersion(name: string, most: number): boolean {
     if (!this.#asked.versionsOnly || this.#hasCurrent(name, most)) return false;
     const { kind, cursor } = this.#from;
-    const behind = keyAfter((cursor.head(most) as Entry).key);
+    const head = cursor.head(most) as Entry;
+    this.#from.newer.before(head.key);
+    const behind = keyAfter(head.key);
     if (this.#has(SPACES[kind], name, behind)) return false;
     return kind === "version" || !this.#has(SPACE.blobVersion, name, null);
   }
 
   /** Whether a space has an entry of this name, at or after `from`. */
   #has(space: Space, name: string, from: Bytes | null): boolean {
-    const all = key(space, this.#container.id, name);
-    return this.#view.range(from ?? all, keyAfter(all), { limit: 1 }).length > 0;
+    const { from: start, until, options } = this.#needOf(space, name, from);
+    return this.#view.range(start, until, options).length > 0;
   }
+
+  #needOf(space: Space, name: string, from: Bytes | null): NeededRange {
+    const all = key(space, this.#container.id, name);
+    return { from: from ?? all, until: keyAfter(all), options: { limit: 1 } };
+  }
+
+  /** What `#has` will read for the next revisions of a source. */
+  #needsOfNewer(kind: Kind, cursor: EntryCursor): ItemNeeds<Bytes>[] {
+    return cursor.ahead(VERSIONS_AHEAD).map(({ key: id }) => {
+      const name = nameOfBlobKey(id);
+      const newer = this.#needOf(SPACES[kind], name, keyAfter(id));
+      if (kind === "version") return { id, needs: [newer] };
+      return { id, needs: [newer, this.#needOf(SPACE.blobVersion, name, null)] };
+    });
+  }
+}
+
+/** What a walk reads first in a directory. */
+export function needsToList(directory: bigint, asked: ListedKinds): NeededRange[] {
+  return kindsOf(asked).map((kind) => {
+    const all = key(SPACES[kind], directory);
+    return { from: all, until: keyAfter(all), options: { limit: FETCHED_ENTRIES_MIN } };
+  });
 }
 
 /** The order decides between revisions with equal names and stamps. */
 function kindsOf(asked: ListedKinds): Kind[] {
+  if (asked.deletedOnly === true) return ["deleted path"];
   const kinds: Kind[] = [];
   if (asked.uncommitted) kinds.push("staged");
   if (asked.snapshots) kinds.push("snapshot");
   if (asked.versions || asked.versionsOnly) kinds.push("version");
   const areRevisionsAsked = asked.deleted && (asked.snapshots || asked.versions);
   if (areRevisionsAsked || asked.versionsOnly) kinds.push("deleted revision");
-  if (asked.deleted) kinds.push("deleted");
+  if (asked.deleted) kinds.push("deleted path", "deleted");
   kinds.push("current");
   return kinds;
 }
@@ -238,6 +326,7 @@ class CurrentRevision implements ListedRevision {
   readonly hasVersionsOnly = false;
   readonly stamp = CURRENT;
   readonly entry: ListedEntry;
+  #node: TreeNode | null = null;
 
   constructor(entry: ListedEntry) {
     this.name = nameOfBlobKey(entry.key);
@@ -246,6 +335,11 @@ class CurrentRevision implements ListedRevision {
 
   get blob(): Blob {
     return decodeBlob(this.entry.value);
+  }
+
+  get node(): TreeNode {
+    this.#node ??= nodeOf(this.blob);
+    return this.#node;
   }
 }
 
@@ -259,5 +353,6 @@ function listed(
   revision: BlobRevision | null,
   stamp: Stamp,
 ): ListedRevision {
-  return { name, blob, revision, deleted: null, hasVersionsOnly: false, stamp, entry: null };
+  const node = blob === null ? NO_NODE : nodeOf(blob);
+  return { name, blob, node, revision, deleted: null, hasVersionsOnly: false, stamp, entry: null };
 }

@@ -49,12 +49,12 @@ export async function putBlobFromUrl(
     content: Content,
     crc64: Bytes | null,
   ) => {
-    const { container, old } = admit(tx);
-    const { metadata, at } = asked;
+    const { place, old } = admit(tx);
+    const { metadata } = asked;
     const type = "BlockBlob";
     const tags = asked.copiesTags ? found.tags : asked.tags;
     const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-    const written = nextRevision(context, tx, at, old);
+    const written = nextRevision(context, tx, place, old);
     const next = {
       ...NEW_BLOB,
       ...written,
@@ -65,8 +65,8 @@ export async function putBlobFromUrl(
       tags,
       tier,
     } as const;
-    replaceBlob(context, tx, { at, container }, old, next);
-    dropStagedBlocks(tx, container, at.blob);
+    replaceBlob(context, tx, place, old, next);
+    dropStagedBlocks(tx, place);
     const { etag, modifiedMs, versionId } = written;
     return { etag, modifiedMs, versionId, md5: properties.contentMd5, crc64 };
   };

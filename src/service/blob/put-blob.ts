@@ -4,12 +4,12 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
-import { blockBlob } from "./block-blob.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { isMarked } from "./flat-directory.ts";
 import { replaceBytes } from "./history.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, nextRevision } from "./version.ts";
+import { type BlobWritten, blockBlob, nextRevision } from "./version.ts";
 
 export interface PutBlob extends BlobCreation {
   readonly body: Body;
@@ -25,7 +25,8 @@ export interface PutBlobDone extends BlobWritten {
   readonly crc64: Bytes | null;
 }
 
-export async function putBlob(context: BlobContext, asked: PutBlob): Promise<PutBlobDone> {
+export async function putBlob(context: BlobContext, given: PutBlob): Promise<PutBlobDone> {
+  const asked = withKind(given);
   await lookAhead(context.store, asked.body, (view) =>
     admitBlobCreation(view, asked, BLOB_NEEDS.putBlob),
   );
@@ -34,19 +35,25 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
   try {
     const { md5, crc64 } = taken;
     return await context.store.transact((tx) => {
-      const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+      const { place, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
       requireDigests(asked.digests, taken);
       requireDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
-      const written = nextRevision(context, tx, asked.at, old);
+      const written = nextRevision(context, tx, place, old);
       const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-      const blob = replaceBytes(context, tx, { at: asked.at, container }, old, taken, (content) =>
+      const blob = replaceBytes(context, tx, place, old, taken, (content) =>
         blockBlob(written, asked, tier, content, md5),
       );
-      dropStagedBlocks(tx, container, asked.at.blob);
+      dropStagedBlocks(tx, place);
       const { etag, modifiedMs, versionId } = blob;
       return { etag, modifiedMs, versionId, md5, crc64 };
     });
   } finally {
     taken.release();
   }
+}
+
+/** In a hierarchical container, the mark of a directory makes an empty blob one. */
+function withKind(asked: PutBlob): PutBlob {
+  const isDirectory = asked.body.length === 0 && isMarked(asked.metadata);
+  return isDirectory ? { ...asked, kind: "directory" } : asked;
 }

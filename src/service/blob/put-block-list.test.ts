@@ -5,7 +5,10 @@ import type { Bytes } from "../../base/bytes.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
 import { Machine } from "../../machine/machine.ts";
-import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import { altered } from "../../store/altered-store.fixture.ts";
+import type { RangeOptions } from "../../store/entry.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { PAGE_BLOCKS } from "./block-lists.ts";
 import type { BlobContext } from "./context.ts";
@@ -14,14 +17,12 @@ import { FEW_BLOCKS } from "./put-block-list.ts";
 
 /** A store in which `faster` runs before every transaction. */
 function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
-  const store: Store = {
-    read: (body) => blobs.store.read(body),
+  const store = altered(blobs.store, {
     async transact(body) {
       await faster();
       return blobs.store.transact(body);
     },
-    close: () => blobs.store.close(),
-  };
+  });
   return { ...blobs.context, store };
 }
 
@@ -167,15 +168,15 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
       delete: (key: Bytes) => count(1, tx.delete(key)),
       now: () => tx.now(),
       onDiscard: (release) => tx.onDiscard(release),
+      prefetch: (needs) => prefetch(tx, needs),
       stamp: () => tx.stamp(),
     } as Transaction);
   };
-  const store: Store = {
+  const store = altered(blobs.store, {
     read: (body) => blobs.store.read((view) => counted(view, body)),
     transact: (body) =>
       blobs.store.transact((tx) => counted(tx, (view) => body(view as Transaction))),
-    close: () => blobs.store.close(),
-  };
+  });
   const contents = new StoredContents(store, blobs.extents, new Machine());
   return { context: { ...blobs.context, store, contents }, most: () => most };
 }
@@ -199,15 +200,13 @@ test("a long commit starts over when blocks change, and its first attempt leaves
   const ids = Array.from({ length: 3_000 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "old ");
   let transactions = 0;
-  const store: Store = {
-    read: (body) => blobs.store.read(body),
+  const store = altered(blobs.store, {
     async transact(body) {
       // The third transaction is in the middle of the list.
       if (++transactions === 3) await blobs.stage("blob", ids[0] as string, "new ");
       return blobs.store.transact(body);
     },
-    close: () => blobs.store.close(),
-  };
+  });
   const contents = new StoredContents(store, blobs.extents, new Machine());
   await blobs.commit("blob", ids, { ...blobs.context, store, contents });
   assert.equal(await blobs.text("blob"), `new ${"old ".repeat(ids.length - 1)}`);

@@ -3,14 +3,15 @@ import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
+import { prefetch } from "../../store/accelerated.ts";
 import type { Content } from "../../store/content.ts";
 import type { Draft } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
-import { blockBlob } from "./block-blob.ts";
 import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { requireNoDataLakeFile } from "./data-lake-file.ts";
 import { replaceBlob, replaceParts } from "./history.ts";
 import {
   type Blob,
@@ -19,7 +20,7 @@ import {
   type Metadata,
   readStagedBlob,
 } from "./records.ts";
-import { type BlobWritten, nextRevision } from "./version.ts";
+import { type BlobWritten, blockBlob, nextRevision } from "./version.ts";
 
 export interface PutBlockList extends BlobCreation {
   /** The blocks of the new blob, in order. */
@@ -116,8 +117,9 @@ async function commitDraft(
 }
 
 function admit(view: View, asked: PutBlockList): Seen {
-  const { container, old } = admitBlobCreation(view, asked, BLOB_NEEDS.putBlockList, "BlockBlob");
-  return { container, old, staged: readStagedBlob(view, container, asked.at.blob) };
+  const { place, old } = admitBlobCreation(view, asked, BLOB_NEEDS.putBlockList, "BlockBlob");
+  requireNoDataLakeFile(old);
+  return { place, old, staged: readStagedBlob(view, place) };
 }
 
 function commit(
@@ -127,11 +129,12 @@ function commit(
   seen: Seen,
   plan: BlockPlan,
 ): BlobWritten {
-  const { container, old } = seen;
-  const next = nextBlob(context, tx, asked, old);
+  const { place, old } = seen;
+  const next = nextBlob(context, tx, asked, seen);
+  prefetch(tx, () => plan.drops.flatMap((content) => context.contents.needsToDrop(content)));
   for (const content of plan.drops) context.contents.drop(tx, content);
-  const blob = replaceParts(context, tx, { at: asked.at, container }, old, plan, next);
-  endStaged(tx, asked, seen, plan.dropsStaged);
+  const blob = replaceParts(context, tx, place, old, plan, next);
+  endStaged(tx, seen, plan.dropsStaged);
   return blob;
 }
 
@@ -143,10 +146,10 @@ function adoptDraft(
   seen: Seen,
   draft: Draft,
 ): BlobWritten {
-  const { container, old } = seen;
-  const blob = nextBlob(context, tx, asked, old)(draft.adopt(tx));
-  replaceBlob(context, tx, { at: asked.at, container }, old, blob);
-  endStaged(tx, asked, seen, true);
+  const { place, old } = seen;
+  const blob = nextBlob(context, tx, asked, seen)(draft.adopt(tx));
+  replaceBlob(context, tx, place, old, blob);
+  endStaged(tx, seen, true);
   return blob;
 }
 
@@ -154,18 +157,13 @@ function nextBlob(
   context: BlobContext,
   tx: Transaction,
   asked: PutBlockList,
-  old: Blob | null,
+  { place, old }: Seen,
 ): (content: Content) => Blob {
-  const written = nextRevision(context, tx, asked.at, old);
+  const written = nextRevision(context, tx, place, old);
   const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
   return (content) => blockBlob(written, asked, tier, content, asked.properties.contentMd5);
 }
 
-function endStaged(
-  tx: Transaction,
-  { at }: PutBlockList,
-  { container, staged }: Seen,
-  dropContents: boolean,
-): void {
-  if (staged !== null) deleteStagedBlob(tx, container, at.blob, staged, { dropContents });
+function endStaged(tx: Transaction, { place, staged }: Seen, dropContents: boolean): void {
+  if (staged !== null) deleteStagedBlob(tx, place, staged, { dropContents });
 }

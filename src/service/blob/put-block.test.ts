@@ -75,16 +75,16 @@ test("a blob has up to 100,000 uncommitted blocks, each of which can be replaced
   await blobs.stage("blob", "AAAA", "block");
   await blobs.store.transact((tx) => {
     const asked = { at: blobs.use("blob").at, access: OWNER };
-    const container = admitToContainer(tx, asked, {
+    const parent = admitToContainer(tx, asked, {
       on: "o",
       account: "",
       service: "",
       anonymous: "never",
       actions: [],
     });
-    const staged = readStagedBlob(tx, container, "blob");
+    const staged = readStagedBlob(tx, { parent, name: "blob" });
     assert.ok(staged !== null);
-    writeStagedBlob(tx, container, "blob", { ...staged, blocks: UNCOMMITTED_BLOCKS_MAX });
+    writeStagedBlob(tx, { parent, name: "blob" }, { ...staged, blocks: UNCOMMITTED_BLOCKS_MAX });
   });
   await assert.rejects(
     blobs.stage("blob", "BBBB", untouchable()),

@@ -12,11 +12,13 @@ import type { Content, Taken } from "../../store/content.ts";
 import type { Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
-import { admitToBlobName } from "./admit.ts";
+import { admitToNewName, requireKind } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
+import { requireNoDataLakeFile } from "./data-lake-file.ts";
+import { makeParents } from "./directories.ts";
+import type { BlobPlace } from "./find-path.ts";
 import {
   type Blob,
-  type Container,
   readStagedBlob,
   readStagedBlock,
   type StagedBlob,
@@ -66,44 +68,46 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
 
 /** Stages the block, replacing the one with the same id. */
 export function writeBlock(
-  { contents }: BlobContext,
+  context: BlobContext,
   tx: Transaction,
   asked: StageBlock,
   admitted: AdmittedBlock,
   content: Content,
 ): void {
   const { replaced } = admitted;
-  if (replaced !== null) contents.drop(tx, replaced.content);
-  stage(tx, asked, admitted, content);
+  if (replaced !== null) context.contents.drop(tx, replaced.content);
+  stage(context, tx, asked, admitted, content);
 }
 
 /** Stages newly taken bytes, which may take over the id of the replaced block's content. */
 export function writeTaken(
-  { contents }: BlobContext,
+  context: BlobContext,
   tx: Transaction,
   asked: StageBlock,
   admitted: AdmittedBlock,
   taken: Taken,
 ): void {
+  const { contents } = context;
   const { replaced } = admitted;
   const content =
     replaced === null ? contents.keep(tx, taken) : contents.replace(tx, replaced.content, taken);
-  stage(tx, asked, admitted, content);
+  stage(context, tx, asked, admitted, content);
 }
 
 function stage(
+  context: BlobContext,
   tx: Transaction,
-  { at, blockId }: StageBlock,
-  { container, old, staged, replaced }: AdmittedBlock,
+  { blockId }: StageBlock,
+  { place, old, staged, replaced }: AdmittedBlock,
   content: Content,
 ): void {
   const next = nextStaged(tx, staged, replaced, blockId);
-  writeStagedBlob(tx, container, at.blob, next);
+  writeStagedBlob(tx, makeParents(context, tx, place), next);
   if (replaced === null || !isSame(replaced.content, content)) {
     writeStagedBlock(tx, next, blockId, { content });
   }
   const lease = leaseAfterWrite(old?.lease ?? null, tx.now());
-  if (old !== null && old.lease !== lease) writeBlob(tx, container, at.blob, { ...old, lease });
+  if (old !== null && old.lease !== lease) writeBlob(tx, place, { ...old, lease });
 }
 
 function isSame(one: Content, other: Content): boolean {
@@ -111,7 +115,7 @@ function isSame(one: Content, other: Content): boolean {
 }
 
 interface AdmittedBlock {
-  readonly container: Container;
+  readonly place: BlobPlace;
   /** The blob of that name. */
   readonly old: Blob | null;
   readonly staged: StagedBlob | null;
@@ -122,13 +126,15 @@ interface AdmittedBlock {
 /** The order of these checks decides which error a client sees. */
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(judgeBlockId(asked.blockId));
-  const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
-  if (old !== null) refuse(judgeOverwrite(asked.access, container, view.now()));
+  const { container, place, old, found } = admitToNewName(view, asked, need, "BlockBlob");
+  if (found !== null) refuse(judgeOverwrite(asked.access, container, view.now()));
+  requireKind(old, "file");
+  requireNoDataLakeFile(old);
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(judgeByTier(old.tier, view.now()));
-  const staged = readStagedBlob(view, container, asked.at.blob);
-  if (staged === null) return { container, old, staged, replaced: null };
+  const staged = readStagedBlob(view, place);
+  if (staged === null) return { place, old, staged, replaced: null };
   if (staged.blockIdBytes !== blockIdBytes(asked.blockId)) {
     throw new Fault("InvalidBlobOrBlock", {
       Reason: `All block ids of a blob must have one length: ${staged.blockIdBytes} bytes here.`,
@@ -140,7 +146,7 @@ export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedB
       Reason: `The blob has ${staged.blocks} uncommitted blocks: commit them first.`,
     });
   }
-  return { container, old, staged, replaced };
+  return { place, old, staged, replaced };
 }
 
 function nextStaged(

@@ -39,7 +39,7 @@ export async function putPageFromUrl(
       requireLength(asked, length);
       const admitted = admit(tx);
       const next = maps.place(tx, admitted.blob.content, at, found.content, from, length);
-      return next && { ...writePages(tx, asked, admitted, next), ...NO_DIGESTS };
+      return next && { ...writePages(tx, admitted, next), ...NO_DIGESTS };
     },
     keep: (tx, taken) => {
       requireLength(asked, taken.length);
@@ -47,7 +47,7 @@ export async function putPageFromUrl(
       const admitted = admit(tx);
       const next = maps.write(tx, admitted.blob.content, at, taken);
       const { md5, crc64 } = taken;
-      return { ...writePages(tx, asked, admitted, next), md5, crc64 };
+      return { ...writePages(tx, admitted, next), md5, crc64 };
     },
   });
 }

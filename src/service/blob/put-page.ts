@@ -11,7 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type Blob, type Container, writeBlob } from "./records.ts";
+import { type Blob, type Place, writeBlob } from "./records.ts";
 import { nextBlobVersion, writtenBlob } from "./version.ts";
 
 /** A range of whole pages. */
@@ -52,7 +52,7 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
       const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
       requireDigests(asked.digests, taken);
       const content = contents.maps.write(tx, admitted.blob.content, asked.range.from, taken);
-      return writePages(tx, asked, admitted, content);
+      return writePages(tx, admitted, content);
     });
     return { ...done, md5: taken.md5, crc64: taken.crc64 };
   } finally {
@@ -66,12 +66,12 @@ export async function clearPage(context: BlobContext, asked: PageWrite): Promise
   return context.store.transact((tx) => {
     const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
     const content = context.contents.maps.clear(tx, admitted.blob.content, from, until);
-    return { ...writePages(tx, asked, admitted, content), md5: null, crc64: null };
+    return { ...writePages(tx, admitted, content), md5: null, crc64: null };
   });
 }
 
 interface AdmittedPageWrite {
-  readonly container: Container;
+  readonly place: Place;
   readonly blob: Blob;
 }
 
@@ -89,13 +89,12 @@ export function admitPageWrite(view: View, asked: PageWrite, need: Need): Admitt
 /** `content` is the blob's new content. */
 export function writePages(
   tx: Transaction,
-  asked: PageWrite,
-  { container, blob }: AdmittedPageWrite,
+  { place, blob }: AdmittedPageWrite,
   content: Content,
 ): Versioned & { sequenceNumber: bigint } {
   const version = nextBlobVersion(tx, blob);
   const written = writtenBlob(blob, version, content, blob.appendedBlocks);
-  writeBlob(tx, container, asked.at.blob, written);
+  writeBlob(tx, place, written);
   const { etag, modifiedMs } = version;
   return { etag, modifiedMs, sequenceNumber: blob.sequenceNumber };
 }

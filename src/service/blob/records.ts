@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
 import {
   added,
   count,
@@ -25,6 +26,7 @@ import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { copyShape } from "../shared/copy-field.ts";
 import { storedLease } from "../shared/lease-field.ts";
 import { storedPolicy } from "../shared/policy-field.ts";
+import { storedAccessControl } from "./access-control-field.ts";
 import type { BlobAddress, ContainerAddress } from "./context.ts";
 
 const containerShape = {
@@ -36,6 +38,10 @@ const containerShape = {
   publicAccess: oneOf("none", "blob", "container"),
   policies: listOf(storedPolicy),
   metadata: pairs,
+  /** Whether its blobs lie in directories. A container never changes its kind. */
+  isHierarchical: added(flag, false),
+  /** Of the root directory. Null in a flat container. */
+  control: added(orNull(storedAccessControl), null),
 };
 
 /** A container that was deleted and can still be restored. */
@@ -70,7 +76,28 @@ const copy = orNull(
 );
 
 /** Finds copies that a server stop interrupted. */
-const pendingCopyShape = { account: text, container: text, blob: text };
+const pendingCopyShape = {
+  account: text,
+  container: text,
+  blob: text,
+  /** Where the target is, even if it or its container is renamed. 0 in older records. */
+  parent: added(u64, 0n),
+  name: added(text, ""),
+};
+
+/** The fields of a file or directory in a hierarchical container. */
+const pathShape = {
+  /** Keys what lies in the directory, so that renaming it takes one record. 0 for a file. */
+  directoryId: u64,
+  control: storedAccessControl,
+};
+
+const fileTermsShape = {
+  /** From then on the file is gone, even if the sweeper has not removed it yet. */
+  expiresMs: orNull(count),
+  /** What a client wrote about the encryption that it does itself; "" for nothing. */
+  encryptionContext: text,
+};
 
 const blobShape = {
   type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
@@ -92,6 +119,12 @@ const blobShape = {
   /** For block blobs only. Null until it is set. */
   tier: added(orNull(storedTier), null),
   copy: added(copy, null),
+  /** Null in a flat container. A directory is a blob without bytes. */
+  path: added(orNull(struct(pathShape)), null),
+  /** Whether Data Lake wrote its bytes: then only Data Lake may add to them. */
+  isDataLake: added(flag, false),
+  /** Null for most blobs. Only files in hierarchical containers have them. */
+  terms: added(orNull(struct(fileTermsShape)), null),
 };
 
 /** For records with a blob as their last field. */
@@ -105,6 +138,9 @@ export const NEW_BLOB = {
   tags: NO_TAGS,
   tier: null,
   copy: null,
+  path: null,
+  isDataLake: false,
+  terms: null,
 };
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
@@ -116,7 +152,7 @@ const stagedBlobShape = {
   firstMs: count,
   lastMs: count,
   blocks: count,
-  /** The length of every block's id. */
+  /** The length of every block's id. 0 for data that Data Lake appends, which has no ids. */
   blockIdBytes: count,
 };
 
@@ -129,14 +165,21 @@ const doomedStagedBlobShape = {
 const stagedBlockShape = { content: storedContent };
 
 export type Container = Readonly<RecordOf<typeof containerShape>>;
-/** The only field of a deleted container that the sweeper knows. */
+/** A container, or a directory in one: what keys the blobs that it holds. */
 export type ContainerId = Pick<Container, "id">;
+/** Where the records of a blob are: what holds the blob, and the blob's name there. */
+export interface Place {
+  readonly parent: ContainerId;
+  readonly name: string;
+}
 export type DeletedContainer = Readonly<RecordOf<typeof deletedContainerShape>>;
 export type Blob = Readonly<RecordOf<typeof blobShape>>;
 export type BlobProperties = Readonly<Blob["properties"]>;
 export type StagedBlob = Readonly<RecordOf<typeof stagedBlobShape>>;
 export type StagedBlock = Readonly<RecordOf<typeof stagedBlockShape>>;
 export type DoomedStagedBlob = Readonly<RecordOf<typeof doomedStagedBlobShape>>;
+export type PendingCopy = Readonly<RecordOf<typeof pendingCopyShape>>;
+export type BlobPath = Readonly<NonNullable<Blob["path"]>>;
 export type BlobCopy = Readonly<NonNullable<Blob["copy"]>>;
 export type Metadata = Container["metadata"];
 
@@ -156,12 +199,12 @@ export function containerKey(at: ContainerAddress) {
   return key(SPACE.container, at.account, at.container);
 }
 
-export function blobKey(container: ContainerId, name: string) {
-  return key(SPACE.blob, container.id, name, CURRENT);
+export function blobKey({ parent, name }: Place) {
+  return key(SPACE.blob, parent.id, name, CURRENT);
 }
 
-export function stagedBlobKey(container: ContainerId, name: string) {
-  return key(SPACE.stagedBlob, container.id, name);
+export function stagedBlobKey({ parent, name }: Place) {
+  return key(SPACE.stagedBlob, parent.id, name);
 }
 
 export function stagedBlockKey(staged: { readonly id: bigint }, blockId: string) {
@@ -194,7 +237,7 @@ export function deleteContainer(tx: Transaction, at: ContainerAddress): void {
   tx.delete(containerKey(at));
 }
 
-/** Leaves the container's blobs, which are unreachable now, to the sweeper. */
+/** Leaves what a container or directory holds, which is unreachable now, to the sweeper. */
 export function doomContainer(tx: Transaction, { id }: ContainerId): void {
   tx.set(key(SPACE.doomedContainer, id), doomedContainerFormat.encode({}));
 }
@@ -230,14 +273,53 @@ export function versionOfContainerKey(found: Bytes): Stamp {
   return parts.u64();
 }
 
-export function readBlob(view: View, container: Container, name: string): Blob | null {
-  const found = readBlobRecord(view, container, name);
-  return found === undefined ? null : blobFormat.decode(found);
+/** Null also for a file that has expired. */
+export function readBlob(view: View, place: Place): Blob | null {
+  const found = readBlobRecord(view, place);
+  if (found === undefined) return null;
+  const blob = blobFormat.decode(found);
+  return isExpired(blob, view.now()) ? null : blob;
+}
+
+/** Whether a file's time has come: then it is gone, though its record may still be there. */
+export function isExpired({ terms }: Pick<Blob, "terms">, now: Instant): boolean {
+  return terms !== null && terms.expiresMs !== null && terms.expiresMs <= now;
 }
 
 /** The encoded blob, for callers that need its length. */
-export function readBlobRecord(view: View, container: Container, name: string): Bytes | undefined {
-  return view.get(blobKey(container, name));
+export function readBlobRecord(view: View, place: Place): Bytes | undefined {
+  return view.get(blobKey(place));
+}
+
+/** The path of the directory at a place; null if there is none. */
+export function readDirectory(view: View, place: Place): BlobPath | null {
+  const found = readBlobRecord(view, place);
+  if (found === undefined) return null;
+  const path = decodedPath(found, slotOf(place));
+  return path === null || path.directoryId === 0n ? null : path;
+}
+
+/** A power of two. */
+const SLOTS = 1_024;
+const decodedPaths: { readonly record: Bytes; readonly path: BlobPath | null }[] = [];
+
+/**
+ * Caches the paths of directories: each request to a deep path reads several, and comparing the
+ * bytes of a record is cheaper than decoding it.
+ */
+function decodedPath(record: Bytes, slot: number): BlobPath | null {
+  const known = decodedPaths[slot];
+  if (known !== undefined && record.equals(known.record)) return known.path;
+  const { path } = blobFormat.decode(record);
+  decodedPaths[slot] = { record, path };
+  return path;
+}
+
+/** Records of several places may share a slot. */
+function slotOf({ parent, name }: Place): number {
+  let hash = Number(BigInt.asUintN(16, parent.id));
+  for (let at = 0; at < name.length; at++) hash = (hash * 31 + name.charCodeAt(at)) | 0;
+  return hash & (SLOTS - 1);
 }
 
 export function decodeBlob(found: Bytes): Blob {
@@ -255,37 +337,39 @@ export function nameOfBlobKey(found: Bytes): string {
   return parts.text();
 }
 
-export function writeBlob(tx: Transaction, container: Container, name: string, value: Blob): void {
-  tx.set(blobKey(container, name), blobFormat.encode(value));
+export function writeBlob(tx: Transaction, place: Place, value: Blob): void {
+  tx.set(blobKey(place), blobFormat.encode(value));
 }
 
-export function deleteBlob(tx: Transaction, container: Container, name: string): void {
-  tx.delete(blobKey(container, name));
+export function deleteBlob(tx: Transaction, place: Place): void {
+  tx.delete(blobKey(place));
 }
 
-export function readStagedBlob(view: View, container: Container, name: string): StagedBlob | null {
-  const found = view.get(stagedBlobKey(container, name));
+export function readStagedBlob(view: View, place: Place): StagedBlob | null {
+  const found = view.get(stagedBlobKey(place));
   return found === undefined ? null : stagedBlobFormat.decode(found);
 }
 
-export function writeStagedBlob(
-  tx: Transaction,
-  container: Container,
-  name: string,
-  value: StagedBlob,
-): void {
-  tx.set(stagedBlobKey(container, name), stagedBlobFormat.encode(value));
+export function writeStagedBlob(tx: Transaction, place: Place, value: StagedBlob): void {
+  tx.set(stagedBlobKey(place), stagedBlobFormat.encode(value));
 }
 
 export function deleteStagedBlob(
   tx: Transaction,
-  container: ContainerId,
-  name: string,
+  place: Place,
   staged: StagedBlob,
   left: DoomedStagedBlob,
 ): void {
-  tx.delete(stagedBlobKey(container, name));
+  tx.delete(stagedBlobKey(place));
   tx.set(key(SPACE.doomedStagedBlob, staged.id), doomedStagedBlobFormat.encode(left));
+}
+
+/** Moves uncommitted blocks, if there are any, to another name. */
+export function moveStagedBlob(tx: Transaction, from: Place, to: Place): void {
+  const staged = readStagedBlob(tx, from);
+  if (staged === null) return;
+  tx.delete(stagedBlobKey(from));
+  writeStagedBlob(tx, to, staged);
 }
 
 export function decodeStagedBlob(found: Bytes): StagedBlob {
@@ -318,6 +402,15 @@ export function writeStagedBlock(
   tx.set(stagedBlockKey(staged, blockId), stagedBlockFormat.encode(value));
 }
 
+export function deleteStagedBlock(tx: Transaction, staged: StagedBlob, blockId: string): void {
+  tx.delete(stagedBlockKey(staged, blockId));
+}
+
+/** Deletes the record of a staged blob that has no blocks any more. */
+export function deleteStagedBlobOnly(tx: Transaction, place: Place): void {
+  tx.delete(stagedBlobKey(place));
+}
+
 /** The ids and contents of up to `limit` blocks, ordered by id, after the id `after`. */
 export function readStagedBlocks(
   view: View,
@@ -334,9 +427,14 @@ export function readStagedBlocks(
   });
 }
 
-export function writePendingCopy(tx: Transaction, id: string, at: BlobAddress): void {
-  const { account, container, blob } = at;
-  tx.set(key(SPACE.pendingCopy, id), pendingCopyFormat.encode({ account, container, blob }));
+export function writePendingCopy(
+  tx: Transaction,
+  id: string,
+  { account, container, blob }: BlobAddress,
+  { parent, name }: Place,
+): void {
+  const value = { account, container, blob, parent: parent.id, name };
+  tx.set(key(SPACE.pendingCopy, id), pendingCopyFormat.encode(value));
 }
 
 export function deletePendingCopy(tx: Transaction, id: string): void {
@@ -344,10 +442,10 @@ export function deletePendingCopy(tx: Transaction, id: string): void {
 }
 
 /** Up to `limit` pending copies, with their ids. */
-export function readPendingCopies(view: View, limit: number): [id: string, at: BlobAddress][] {
+export function readPendingCopies(view: View, limit: number): [id: string, copy: PendingCopy][] {
   const all = key(SPACE.pendingCopy);
   return view.range(all, keyAfter(all), { limit }).map((entry) => {
-    const at = pendingCopyFormat.decode(entry.value);
-    return [new KeyReader(entry.key).text(), at];
+    const copy = pendingCopyFormat.decode(entry.value);
+    return [new KeyReader(entry.key).text(), copy];
   });
 }

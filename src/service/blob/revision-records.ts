@@ -1,18 +1,19 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
+import { Fault } from "../../base/fault.ts";
 import { count, format, oneOf, type RecordOf, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import type { NeededRange } from "../../store/acceleration.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { BlobRevision, BlobRevisionAddress } from "./context.ts";
+import type { BlobRevision } from "./context.ts";
 import {
   type Blob,
   blobFields,
-  type Container,
-  type ContainerId,
   CURRENT,
   decodeBlob,
   encodeBlob,
+  type Place,
   readBlob,
 } from "./records.ts";
 
@@ -25,7 +26,8 @@ const SPACES = { snapshot: SPACE.blobSnapshot, version: SPACE.blobVersion } as c
 
 /** A revision that was deleted and can still be restored. */
 const deletedBlobShape = {
-  was: oneOf("current", "snapshot", "version"),
+  /** A `path` was the current blob of a name in a hierarchical container. */
+  was: oneOf("current", "snapshot", "version", "path"),
   /** Identifies the snapshot or version once restored. */
   stamp: u64,
   deletedMs: count,
@@ -41,58 +43,47 @@ const deletedBlobFormat = format(1, deletedBlobShape);
 /** Sorts after every other revision and before the current blob. */
 const DELETED_CURRENT = CURRENT - 1n;
 
-function revisionKey({ id }: ContainerId, name: string, { kind, stamp }: BlobRevision): Bytes {
-  return key(SPACES[kind], id, name, stamp);
+function revisionKey({ parent, name }: Place, { kind, stamp }: BlobRevision): Bytes {
+  return key(SPACES[kind], parent.id, name, stamp);
 }
 
-/** Reads the revision at an address: the current blob, a snapshot or a version. */
+/** Reads the current blob of a place (`revision` is null), a snapshot or a version. */
 export function findRevision(
   view: View,
-  container: Container,
-  { blob: name, revision }: BlobRevisionAddress,
+  place: Place,
+  revision: BlobRevision | null,
 ): { blob: Blob; isCurrent: boolean } | null {
   if (revision?.kind !== "snapshot") {
-    const blob = readBlob(view, container, name);
+    const blob = readBlob(view, place);
     const isMeant = revision === null || blob?.versionId === revision.stamp;
     if (isMeant) return blob === null ? null : { blob, isCurrent: true };
   }
-  const blob = readRevision(view, container, name, revision);
+  const blob = readRevision(view, place, revision);
   return blob === null ? null : { blob, isCurrent: false };
 }
 
-export function readRevision(
-  view: View,
-  container: ContainerId,
-  name: string,
-  revision: BlobRevision,
-): Blob | null {
-  const found = view.get(revisionKey(container, name, revision));
+export function readRevision(view: View, place: Place, revision: BlobRevision): Blob | null {
+  const found = view.get(revisionKey(place, revision));
   return found === undefined ? null : decodeBlob(found);
 }
 
 export function writeRevision(
   tx: Transaction,
-  container: ContainerId,
-  name: string,
+  place: Place,
   revision: BlobRevision,
   value: Blob,
 ): void {
-  tx.set(revisionKey(container, name, revision), encodeBlob(value));
+  tx.set(revisionKey(place, revision), encodeBlob(value));
 }
 
-export function deleteRevision(
-  tx: Transaction,
-  container: ContainerId,
-  name: string,
-  revision: BlobRevision,
-): void {
-  tx.delete(revisionKey(container, name, revision));
+export function deleteRevision(tx: Transaction, place: Place, revision: BlobRevision): void {
+  tx.delete(revisionKey(place, revision));
 }
 
 /** Whether a name has snapshots or versions, with or without a current blob. */
-export function hasRevisions(view: View, { id }: ContainerId, name: string): boolean {
+export function hasRevisions(view: View, { parent, name }: Place): boolean {
   return Object.values(SPACES).some((space) => {
-    const all = key(space, id, name);
+    const all = key(space, parent.id, name);
     return view.range(all, keyAfter(all), { limit: 1 }).length > 0;
   });
 }
@@ -100,14 +91,36 @@ export function hasRevisions(view: View, { id }: ContainerId, name: string): boo
 /** Up to `limit` snapshots, the oldest first. */
 export function readSnapshots(
   view: View,
-  { id }: ContainerId,
-  name: string,
+  { parent, name }: Place,
   limit: number,
 ): { stamp: Stamp; blob: Blob }[] {
-  const all = key(SPACE.blobSnapshot, id, name);
+  const { from, until, options } = needOfSnapshots({ parent, name }, limit);
   return view
-    .range(all, keyAfter(all), { limit })
+    .range(from, until, options)
     .map((entry) => ({ stamp: stampOfKey(entry.key), blob: decodeBlob(entry.value) }));
+}
+
+/** What `readSnapshots` reads. */
+export function needOfSnapshots({ parent, name }: Place, limit: number): NeededRange {
+  const all = key(SPACE.blobSnapshot, parent.id, name);
+  return { from: all, until: keyAfter(all), options: { limit } };
+}
+
+/** Snapshots that a rename takes along in its transaction. */
+const MOVED_SNAPSHOTS_MAX = 1_000;
+
+/** Moves the snapshots of a file to another name. */
+export function moveSnapshots(tx: Transaction, from: Place, to: Place): void {
+  const snapshots = readSnapshots(tx, from, MOVED_SNAPSHOTS_MAX + 1);
+  if (snapshots.length > MOVED_SNAPSHOTS_MAX) {
+    throw new Fault("SnapshotsPresent", {
+      Reason: `A file with more than ${MOVED_SNAPSHOTS_MAX} snapshots cannot be renamed.`,
+    });
+  }
+  for (const { stamp, blob } of snapshots) {
+    deleteRevision(tx, from, { kind: "snapshot", stamp });
+    writeRevision(tx, to, { kind: "snapshot", stamp }, blob);
+  }
 }
 
 /** The stamp in the key of a revision, current or not. */
@@ -119,32 +132,22 @@ export function stampOfKey(found: Bytes): Stamp {
 }
 
 function deletedKey(
-  { id }: ContainerId,
-  name: string,
+  { parent, name }: Place,
   { was, stamp }: Pick<DeletedBlob, "was" | "stamp">,
 ): Bytes {
-  if (was === "current") return key(SPACE.deletedBlob, id, name, DELETED_CURRENT);
-  return key(SPACE.deletedRevision, id, name, stamp);
+  if (was === "current") return key(SPACE.deletedBlob, parent.id, name, DELETED_CURRENT);
+  if (was === "path") return key(SPACE.deletedPath, parent.id, name, stamp);
+  return key(SPACE.deletedRevision, parent.id, name, stamp);
 }
 
-export function writeDeleted(
-  tx: Transaction,
-  container: ContainerId,
-  name: string,
-  value: DeletedBlob,
-): void {
-  const at = deletedKey(container, name, value);
+export function writeDeleted(tx: Transaction, place: Place, value: DeletedBlob): void {
+  const at = deletedKey(place, value);
   tx.set(at, deletedBlobFormat.encode(value));
   tx.set(expiryKey(value.untilMs, at), NO_VALUE);
 }
 
-export function deleteDeleted(
-  tx: Transaction,
-  container: ContainerId,
-  name: string,
-  value: DeletedBlob,
-): void {
-  const at = deletedKey(container, name, value);
+export function deleteDeleted(tx: Transaction, place: Place, value: DeletedBlob): void {
+  const at = deletedKey(place, value);
   tx.delete(at);
   tx.delete(expiryKey(value.untilMs, at));
 }
@@ -152,35 +155,42 @@ export function deleteDeleted(
 /** A deleted snapshot or version that can still be restored. */
 export function findDeleted(
   view: View,
-  container: ContainerId,
-  name: string,
+  place: Place,
   { kind, stamp }: BlobRevision,
 ): DeletedBlob | null {
-  const found = view.get(deletedKey(container, name, { was: kind, stamp }));
-  const deleted =
-    found === undefined ? readDeletedCurrent(view, container, name) : decodeDeleted(found);
+  const found = view.get(deletedKey(place, { was: kind, stamp }));
+  const deleted = found === undefined ? readDeletedCurrent(view, place) : decodeDeleted(found);
   const isMeant = deleted?.stamp === stamp && (deleted.was === "version") === (kind === "version");
   return isMeant && deleted.untilMs > view.now() ? deleted : null;
 }
 
+/** The key of the current blob that was deleted last. */
+export function keyOfDeletedCurrent(place: Place): Bytes {
+  return deletedKey(place, { was: "current", stamp: 0n });
+}
+
 /** The current blob that was deleted last. Its retention may have ended. */
-export function readDeletedCurrent(
-  view: View,
-  container: ContainerId,
-  name: string,
-): DeletedBlob | null {
-  const found = view.get(deletedKey(container, name, { was: "current", stamp: 0n }));
+export function readDeletedCurrent(view: View, place: Place): DeletedBlob | null {
+  const found = view.get(keyOfDeletedCurrent(place));
   return found === undefined ? null : deletedBlobFormat.decode(found);
+}
+
+/** A deleted file or directory that can still be restored; the last one if `stamp` is null. */
+export function findDeletedPath(view: View, place: Place, stamp: Stamp | null): DeletedBlob | null {
+  const { parent, name } = place;
+  const all = key(SPACE.deletedPath, parent.id, name, ...(stamp === null ? [] : [stamp]));
+  const found = view.range(all, keyAfter(all), { limit: 1, reverse: true })[0];
+  const deleted = found === undefined ? null : decodeDeleted(found.value);
+  return deleted !== null && deleted.untilMs > view.now() ? deleted : null;
 }
 
 /** Up to `limit` deleted snapshots and versions. The retention of some may have ended. */
 export function readDeletedRevisions(
   view: View,
-  { id }: ContainerId,
-  name: string,
+  { parent, name }: Place,
   limit: number,
 ): DeletedBlob[] {
-  const all = key(SPACE.deletedRevision, id, name);
+  const all = key(SPACE.deletedRevision, parent.id, name);
   return view
     .range(all, keyAfter(all), { limit })
     .map((entry) => deletedBlobFormat.decode(entry.value));

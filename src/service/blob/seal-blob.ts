@@ -16,11 +16,11 @@ export interface SealBlob extends BlobUse {
 /** Seals a blob against appends. This renews its ETag; sealing it again does not. */
 export async function sealBlob(context: BlobContext, asked: SealBlob): Promise<Versioned> {
   return context.store.transact((tx) => {
-    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.sealBlob, "AppendBlob");
+    const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.sealBlob, "AppendBlob");
     refuse(judgeByPosition(appendable(blob), asked.position));
     if (blob.isSealed) return blob;
     const sealed = { ...blob, ...nextBlobVersion(tx, blob), isSealed: true };
-    writeBlob(tx, container, asked.at.blob, sealed);
+    writeBlob(tx, place, sealed);
     return sealed;
   });
 }

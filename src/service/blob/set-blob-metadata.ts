@@ -1,6 +1,8 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { isDirectory } from "./directories.ts";
+import { withMark } from "./flat-directory.ts";
 import { reviseBlob } from "./history.ts";
 import type { Metadata } from "./records.ts";
 import { type BlobWritten, nextRevision } from "./version.ts";
@@ -15,10 +17,11 @@ export async function setBlobMetadata(
   asked: SetBlobMetadata,
 ): Promise<BlobWritten> {
   return context.store.transact((tx) => {
-    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobMetadata);
-    const written = nextRevision(context, tx, asked.at, blob);
-    const next = { ...blob, ...written, metadata: asked.metadata };
-    reviseBlob(context, tx, { at: asked.at, container }, blob, next);
+    const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobMetadata);
+    const written = nextRevision(context, tx, place, blob);
+    const metadata = isDirectory(blob) ? withMark(asked.metadata) : asked.metadata;
+    const next = { ...blob, ...written, metadata };
+    reviseBlob(context, tx, place, blob, next);
     return written;
   });
 }

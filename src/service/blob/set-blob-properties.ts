@@ -28,11 +28,11 @@ export async function setBlobProperties(
   const { length, sequence } = asked;
   const type = length === null && sequence === null ? null : "PageBlob";
   return context.store.transact((tx) => {
-    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties, type);
+    const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties, type);
     const sequenceNumber = nextSequenceNumber(blob, sequence);
     const version = nextBlobVersion(tx, blob);
     const { maps } = context.contents;
-    writeBlob(tx, container, asked.at.blob, {
+    writeBlob(tx, place, {
       ...blob,
       ...version,
       properties: asked.properties ?? blob.properties,

@@ -5,6 +5,7 @@ import { judgeReadByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
 import { admitToRevision, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
+import { requireFile } from "./hierarchical-limits.ts";
 import { amendRevision } from "./history.ts";
 
 /** Only the condition on tags is checked. */
@@ -27,6 +28,7 @@ export async function setBlobTier(
   return context.store.transact((tx) => {
     const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTier);
     const { container, blob, isCurrent } = found;
+    requireFile(blob);
     if (blob.type !== "BlockBlob") {
       throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: blob.type });
     }
@@ -40,7 +42,7 @@ export async function setBlobTier(
     const { refused, stored } = stepTier(blob.tier, { tier, priority }, tx.now());
     if (refused !== null) throw new Fault(refused);
     const lease = leaseAfterWrite(blob.lease, tx.now());
-    amendRevision(tx, asked.at, found, { ...blob, tier: stored, lease });
+    amendRevision(context, tx, found, asked.at.revision, { ...blob, tier: stored, lease });
     return { isPending: stored.rehydration !== null };
   });
 }

@@ -8,10 +8,11 @@ import { judgeByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToBlob, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { requireFile } from "./hierarchical-limits.ts";
 import { reviseBlob } from "./history.ts";
 import type { Blob, Metadata } from "./records.ts";
 import { writeRevision } from "./revision-records.ts";
-import { type BlobWritten, nextVersion } from "./version.ts";
+import { type BlobWritten, isVersioned, nextVersion } from "./version.ts";
 
 export interface SnapshotBlob extends BlobUse {
   /** The snapshot's metadata; null to copy the blob's. */
@@ -28,9 +29,9 @@ export async function snapshotBlob(
   context: BlobContext,
   asked: SnapshotBlob,
 ): Promise<SnapshotBlobDone> {
-  const { at } = asked;
   return context.store.transact((tx) => {
-    const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
+    const { container, place, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
+    requireFile(blob);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     requireTagConditions(tx, asked, container, blob);
     // A leased blob can be snapshotted without the lease id.
@@ -40,15 +41,15 @@ export async function snapshotBlob(
     refuse(judgeByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();
-    writeRevision(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);
+    writeRevision(tx, place, { kind: "snapshot", stamp }, snapshot);
     context.contents.share(tx, blob.content);
     const { etag, modifiedMs } = snapshot;
-    if (!context.settingsOf(at.account).versioning) {
+    if (!isVersioned(context, place)) {
       return { etag, modifiedMs, versionId: 0n, snapshot: stamp };
     }
     // With versioning, a snapshot also begins a new version of the blob.
     const versionId = tx.stamp();
-    reviseBlob(context, tx, { at, container }, blob, { ...blob, versionId });
+    reviseBlob(context, tx, place, blob, { ...blob, versionId });
     return { etag, modifiedMs, versionId, snapshot: stamp };
   });
 }

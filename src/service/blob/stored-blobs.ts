@@ -1,4 +1,5 @@
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import type { Entry } from "../../store/entry.ts";
 import type { View } from "../../store/store.ts";
 import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { decodeBlob, decodeContainer, decodeStagedBlob, decodeStagedBlock } from "./records.ts";
@@ -12,6 +13,7 @@ const KINDS: ReadonlyMap<number, string> = new Map<number, string>([
   [SPACE.blobVersion, "version of blob"],
   [SPACE.deletedBlob, "deleted blob"],
   [SPACE.deletedRevision, "deleted snapshot or version of blob"],
+  [SPACE.deletedPath, "deleted blob"],
   [SPACE.stagedBlob, "uncommitted blob"],
   [SPACE.stagedBlock, "uncommitted block of blob"],
 ]);
@@ -26,7 +28,7 @@ export const STORED_BLOBS: StoredObjects = {
       return objectName(kind, parts.text(), parts.text());
     }
     if (space === SPACE.stagedBlock) return objectName(kind, stagedBlobOf(view, parts.u64()));
-    return objectName(kind, containerOf(view, parts.u64()), parts.text());
+    return objectName(kind, pathOf(view, parts.u64()), parts.text());
   },
   contentOf(found, value) {
     switch (found[0]) {
@@ -36,6 +38,7 @@ export const STORED_BLOBS: StoredObjects = {
         return decodeBlob(value).content;
       case SPACE.deletedBlob:
       case SPACE.deletedRevision:
+      case SPACE.deletedPath:
         return decodeDeleted(value).blob.content;
       case SPACE.stagedBlock:
         return decodeStagedBlock(value).content;
@@ -47,24 +50,41 @@ export const STORED_BLOBS: StoredObjects = {
 
 const ALL = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
 
-/** Finds `account/container`. Reads all containers, because blob keys have only the id. */
-function containerOf(view: View, id: bigint): string {
-  const all = key(SPACE.container);
-  const found = view
-    .range(all, keyAfter(all), ALL)
-    .find(({ value }) => decodeContainer(value).id === id);
+/**
+ * Finds the path of a container, or of a directory in one: `account/container/directory`. Reads all
+ * containers, and then all blobs, because blob keys have only the id of what holds the blob.
+ */
+function pathOf(view: View, id: bigint): string {
+  const container = containerOf(view, id);
+  if (container !== null) return container;
+  const directory = entriesOf(view, SPACE.blob).find(
+    ({ value }) => decodeBlob(value).path?.directoryId === id,
+  );
   // It may be deleted, or damaged itself.
-  if (found === undefined) return `container ${id}`;
+  if (directory === undefined) return `container ${id}`;
+  const parts = new KeyReader(directory.key);
+  return `${pathOf(view, parts.u64())}/${parts.text()}`;
+}
+
+function containerOf(view: View, id: bigint): string | null {
+  const found = entriesOf(view, SPACE.container).find(
+    ({ value }) => decodeContainer(value).id === id,
+  );
+  if (found === undefined) return null;
   const parts = new KeyReader(found.key);
   return `${parts.text()}/${parts.text()}`;
 }
 
+function entriesOf(view: View, space: Space): Entry[] {
+  const all = key(space);
+  return view.range(all, keyAfter(all), ALL);
+}
+
 function stagedBlobOf(view: View, id: bigint): string {
-  const all = key(SPACE.stagedBlob);
-  for (const entry of view.range(all, keyAfter(all), ALL)) {
+  for (const entry of entriesOf(view, SPACE.stagedBlob)) {
     if (decodeStagedBlob(entry.value).id !== id) continue;
     const parts = new KeyReader(entry.key);
-    return `${containerOf(view, parts.u64())}/${parts.text()}`;
+    return `${pathOf(view, parts.u64())}/${parts.text()}`;
   }
   return `blob ${id}`;
 }

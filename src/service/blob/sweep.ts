@@ -3,11 +3,14 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../base/limits.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry } from "../../store/entry.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
 import type { BlobContext } from "./context.ts";
+import { discardBlob } from "./directories.ts";
 import {
   decodeBlob,
   decodeDeletedContainer,
@@ -16,17 +19,25 @@ import {
   decodeStagedBlock,
   deleteStagedBlob,
   doomContainer,
+  isExpired,
   nameOfBlobKey,
 } from "./records.ts";
-import { decodeDeleted, expiryKey, ofExpiryKey } from "./revision-records.ts";
+import {
+  decodeDeleted,
+  deleteRevision,
+  expiryKey,
+  ofExpiryKey,
+  readSnapshots,
+} from "./revision-records.ts";
+import { dropStagedBlocks } from "./staged-blocks.ts";
 
 /** Uncommitted blocks live for days, so another hour does not matter. */
 const SEARCH_PAUSE_MS = 3_600_000;
 
 /**
- * Removes unreachable records: blobs of deleted containers, blocks of committed or dropped staged
- * blobs, deleted blobs whose retention has ended, and blocks that were never committed. `Contents`
- * frees their bytes.
+ * Removes unreachable records: blobs of deleted containers and directories, blocks of committed or
+ * dropped staged blobs, deleted blobs whose retention has ended, expired files, and blocks that
+ * were never committed. `Contents` frees their bytes.
  */
 export class BlobSweep {
   readonly #context: Pick<BlobContext, "store" | "contents">;
@@ -87,24 +98,29 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
   if (staged !== null) freeStagedBlocks(tx, contents, staged);
 }
 
+/** Removes what a container or directory held. Later rounds remove what its directories held. */
 function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void {
   const id = idOf(doomed);
   const round = new SweepRound(tx);
   for (const space of [SPACE.blob, SPACE.blobSnapshot, SPACE.blobVersion]) {
-    for (const entry of round.entries(key(space, id))) {
-      contents.drop(tx, decodeBlob(entry.value).content);
+    const needs = ({ value }: Entry) => contents.needsToDrop(decodeBlob(value).content);
+    for (const entry of round.entries(key(space, id), needs)) {
+      discardBlob(contents, tx, decodeBlob(entry.value));
       tx.delete(entry.key);
     }
   }
   round.remove(key(SPACE.blobTag, id));
-  for (const space of [SPACE.deletedBlob, SPACE.deletedRevision]) {
-    for (const entry of round.entries(key(space, id))) {
+  for (const space of [SPACE.deletedBlob, SPACE.deletedRevision, SPACE.deletedPath]) {
+    const needs = ({ value }: Entry) => contents.needsToDrop(decodeDeleted(value).blob.content);
+    for (const entry of round.entries(key(space, id), needs)) {
       freeDeletedBlob(tx, contents, entry.key, entry.value);
     }
   }
   for (const entry of round.entries(key(SPACE.stagedBlob, id))) {
     const name = nameOfBlobKey(entry.key);
-    deleteStagedBlob(tx, { id }, name, decodeStagedBlob(entry.value), { dropContents: true });
+    deleteStagedBlob(tx, { parent: { id }, name }, decodeStagedBlob(entry.value), {
+      dropContents: true,
+    });
   }
   if (!round.isOver) tx.delete(doomed.key);
 }
@@ -124,38 +140,86 @@ function freeDeletedBlob(
   value: Bytes,
 ): void {
   const { blob, untilMs } = decodeDeleted(value);
-  contents.drop(tx, blob.content);
+  discardBlob(contents, tx, blob);
   tx.delete(deletedKey);
   tx.delete(expiryKey(untilMs, deletedKey));
+}
+
+/** Keeps a file that was replaced, or got another time, since the index entry was made. */
+function freeExpiredFile(
+  tx: Transaction,
+  contents: Contents,
+  found: Bytes,
+  fileKey: Bytes,
+  value: Bytes,
+): void {
+  const blob = decodeBlob(value);
+  if (!isExpired(blob, tx.now())) {
+    tx.delete(found);
+    return;
+  }
+  const place = { parent: { id: new KeyReader(fileKey).u64() }, name: nameOfBlobKey(fileKey) };
+  const snapshots = readSnapshots(tx, place, ROUND_RECORDS_MAX);
+  for (const { stamp, blob: snapshot } of snapshots) {
+    deleteRevision(tx, place, { kind: "snapshot", stamp });
+    discardBlob(contents, tx, snapshot);
+  }
+  // Another round removes the rest, and then the file.
+  if (snapshots.length === ROUND_RECORDS_MAX) return;
+  dropStagedBlocks(tx, place);
+  discardBlob(contents, tx, blob);
+  tx.delete(fileKey);
+  tx.delete(found);
 }
 
 function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): void {
   const { dropContents } = decodeDoomedStagedBlob(doomed.value);
   const round = new SweepRound(tx);
-  for (const entry of round.entries(key(SPACE.stagedBlock, idOf(doomed)))) {
+  const needs = ({ value }: Entry) =>
+    dropContents ? contents.needsToDrop(decodeStagedBlock(value).content) : [];
+  for (const entry of round.entries(key(SPACE.stagedBlock, idOf(doomed)), needs)) {
     if (dropContents) contents.drop(tx, decodeStagedBlock(entry.value).content);
     tx.delete(entry.key);
   }
   if (!round.isOver) tx.delete(doomed.key);
 }
 
-/** Deleted containers and revisions whose retention has ended. */
+/** Deleted containers and revisions whose retention has ended, and files that have expired. */
 function expired(view: View, limit: number): Entry[] {
   const from = key(SPACE.expiringBlob);
   return view.range(from, key(SPACE.expiringBlob, view.now() + 1), { limit });
 }
 
+/** Drops the index entry of a record that is gone or damaged, and what is left of the record. */
+function freeLost(tx: Transaction, found: Bytes, of: Bytes): void {
+  tx.delete(found);
+  // A file that is damaged stays, because it may have got another time.
+  if (of[0] !== SPACE.blob) tx.delete(of);
+}
+
 function freeExpired(tx: Transaction, contents: Contents): void {
   const budget = new BodyBudget();
-  for (const { key: found } of expired(tx, ROUND_RECORDS_MAX)) {
+  const all = expired(tx, ROUND_RECORDS_MAX);
+  prefetch(tx, () => all.map((entry) => ofExpiryKey(entry.key)));
+  prefetch(tx, () => all.flatMap((entry) => needsToFree(tx, contents, ofExpiryKey(entry.key))));
+  for (const { key: found } of all) {
     if (budget.isSpent) return;
     const of = ofExpiryKey(found);
-    const value = tx.get(of);
+    const value = unlessDamaged(() => tx.get(of)) ?? null;
     budget.spend(value?.length ?? 0);
-    if (value === undefined) tx.delete(found);
+    if (value === null) freeLost(tx, found, of);
     else if (of[0] === SPACE.deletedContainer) freeDeletedContainer(tx, of, value);
+    else if (of[0] === SPACE.blob) freeExpiredFile(tx, contents, found, of, value);
     else freeDeletedBlob(tx, contents, of, value);
   }
+}
+
+function needsToFree(tx: Transaction, contents: Contents, of: Bytes): readonly Need[] {
+  if (of[0] === SPACE.deletedContainer) return [];
+  const value = unlessDamaged(() => tx.get(of)) ?? null;
+  if (value === null) return [];
+  const { content } = of[0] === SPACE.blob ? decodeBlob(value) : decodeDeleted(value).blob;
+  return contents.needsToDrop(content);
 }
 
 interface StagedPage {
@@ -179,12 +243,14 @@ function oldStagedBlobs(view: View, from: Bytes): StagedPage {
 
 /** Checks each staged blob again, because it may have changed since it was found. */
 function doomOldStagedBlobs(tx: Transaction, keys: readonly Bytes[]): void {
+  prefetch(tx, () => keys);
   for (const stagedKey of keys) {
     const found = tx.get(stagedKey);
     if (found === undefined || !isOld(found, tx.now())) continue;
     const staged = decodeStagedBlob(found);
-    const id = new KeyReader(stagedKey).u64();
-    deleteStagedBlob(tx, { id }, nameOfBlobKey(stagedKey), staged, { dropContents: true });
+    const parent = { id: new KeyReader(stagedKey).u64() };
+    const place = { parent, name: nameOfBlobKey(stagedKey) };
+    deleteStagedBlob(tx, place, staged, { dropContents: true });
   }
 }
 

@@ -50,6 +50,16 @@ export class TagSearch {
     });
   }
 
+  /** How often it has read from the store. */
+  get lookups(): number {
+    return this.#walks.reduce((sum, walk) => sum + walk.lookups, 0);
+  }
+
+  /** Blobs that it may find next, as far as they are read already. */
+  ahead(limit: number): string[] {
+    return (this.#walks[this.#next] as TagWalk).ahead(limit);
+  }
+
   /** Advances the search, reading a bounded number of entries. Null at the end. */
   step(): TagStep | null {
     const walk = this.#walks[this.#next] as TagWalk;
@@ -109,6 +119,14 @@ class TagWalk {
     }
     const entry = this.#cursor.head(ENTRIES_AHEAD_MAX);
     return entry === null ? null : readTaggedBlobKey(entry.key);
+  }
+
+  get lookups(): number {
+    return this.#cursor.lookups;
+  }
+
+  ahead(limit: number): string[] {
+    return this.#cursor.ahead(limit).map(({ key }) => readTaggedBlobKey(key).blob);
   }
 
   advance(): void {

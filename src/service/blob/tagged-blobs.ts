@@ -2,7 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, SPACE } from "../../base/keys.ts";
 import type { Tags } from "../../rules/tags.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { ContainerId } from "./records.ts";
+import type { ContainerId, Place } from "./records.ts";
 
 /** The tag index: one entry per tag of a current blob, ordered by tag name, value and blob. */
 
@@ -11,17 +11,16 @@ const NOTHING = Buffer.alloc(0);
 /** Updates the index. Call it whenever a current blob is created, changed or deleted. */
 export function indexTags(
   tx: Transaction,
-  container: ContainerId,
-  blob: string,
+  { parent, name }: Place,
   before: Tags,
   after: Tags,
 ): void {
   if (before === after) return;
   for (const tag of before) {
-    if (!includes(after, tag)) tx.delete(taggedBlobKey(container, tag[0], tag[1], blob));
+    if (!includes(after, tag)) tx.delete(taggedBlobKey(parent, tag[0], tag[1], name));
   }
   for (const tag of after) {
-    if (!includes(before, tag)) tx.set(taggedBlobKey(container, tag[0], tag[1], blob), NOTHING);
+    if (!includes(before, tag)) tx.set(taggedBlobKey(parent, tag[0], tag[1], name), NOTHING);
   }
 }
 

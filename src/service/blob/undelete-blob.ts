@@ -1,12 +1,18 @@
-import { Fault, refuse } from "../../base/fault.ts";
-import { judgeBlobName } from "../../rules/blob-name.ts";
+import { Fault } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import { admitToContainer } from "./admit.ts";
+import { admitToPlace } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
-import { restoreRevision } from "./history.ts";
-import { type Container, readBlob } from "./records.ts";
-import { hasRevisions, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { restorePath, restoreRevision } from "./history.ts";
+import { type Place, readBlob } from "./records.ts";
+import {
+  type DeletedBlob,
+  findDeletedPath,
+  hasRevisions,
+  readDeletedCurrent,
+  readDeletedRevisions,
+} from "./revision-records.ts";
 
 /** Revisions that one transaction restores. */
 const BODY_REVISIONS_MAX = 256;
@@ -31,22 +37,34 @@ function undelete(
   asked: BlobAsked,
   isFirst: boolean,
 ): number {
-  const { at } = asked;
-  const container = admitToContainer(tx, asked, BLOB_NEEDS.undeleteBlob);
-  refuse(judgeBlobName(at.blob));
-  const place = { at, container };
+  const { place } = admitToPlace(tx, asked, BLOB_NEEDS.undeleteBlob);
   // The blob comes first, because snapshots need one.
-  const current = readDeletedCurrent(tx, container, at.blob);
-  if (current !== null) restoreRevision(context, tx, place, current);
-  const revisions = readDeletedRevisions(tx, container, at.blob, BODY_REVISIONS_MAX);
+  const current = restoreCurrent(context, tx, place);
+  const revisions = readDeletedRevisions(tx, place, BODY_REVISIONS_MAX);
   for (const revision of revisions) restoreRevision(context, tx, place, revision);
   const isAlive = ({ untilMs }: { untilMs: number }) => untilMs > tx.now();
   const hasRestored = (current !== null && isAlive(current)) || revisions.some(isAlive);
-  if (isFirst && !hasRestored && !isThere(tx, container, at.blob)) throw new Fault("BlobNotFound");
+  if (isFirst && !hasRestored && !isThere(tx, place)) throw new Fault("BlobNotFound");
   return revisions.length;
 }
 
+/** Restores the blob that was deleted last. Returns it, even if its retention has ended. */
+function restoreCurrent(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+): DeletedBlob | null {
+  if (place.way === null) {
+    const deleted = readDeletedCurrent(tx, place);
+    if (deleted !== null) restoreRevision(context, tx, place, deleted);
+    return deleted;
+  }
+  const deleted = readBlob(tx, place) === null ? findDeletedPath(tx, place, null) : null;
+  if (deleted !== null) restorePath(context, tx, place, deleted);
+  return deleted;
+}
+
 /** With versioning, a deleted blob still has its versions, and nothing has to be restored. */
-function isThere(view: View, container: Container, name: string): boolean {
-  return readBlob(view, container, name) !== null || hasRevisions(view, container, name);
+function isThere(view: View, place: Place): boolean {
+  return readBlob(view, place) !== null || hasRevisions(view, place);
 }

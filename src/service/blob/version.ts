@@ -1,10 +1,13 @@
+import type { Bytes } from "../../base/bytes.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
+import type { StoredTier } from "../../rules/tier.ts";
 import type { Content } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { BlobAddress, BlobContext } from "./context.ts";
-import type { Blob } from "./records.ts";
+import { type BlobContext, settingsOf } from "./context.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { type Blob, NEW_BLOB } from "./records.ts";
 
 /** The result of a write that made a blob version. */
 export interface BlobWritten extends Versioned {
@@ -26,12 +29,17 @@ export type NextRevision = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lea
 export function nextRevision(
   context: BlobContext,
   tx: Transaction,
-  at: BlobAddress,
+  place: BlobPlace,
   old: Blob | null,
 ): NextRevision {
   const { etag, modifiedMs, createdMs, lease } = nextBlobVersion(tx, old);
-  const versionId = context.settingsOf(at.account).versioning ? etag : 0n;
+  const versionId = isVersioned(context, place) ? etag : 0n;
   return { etag, modifiedMs, createdMs, lease, versionId };
+}
+
+/** Whether replaced and deleted blobs stay as versions. Files in directories have none. */
+export function isVersioned(context: BlobContext, { account, way }: BlobPlace): boolean {
+  return way === null && settingsOf(context, account).versioning;
 }
 
 export type NextBlobVersion = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease">;
@@ -44,6 +52,45 @@ export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVers
     modifiedMs,
     createdMs: old?.createdMs ?? tx.now(),
     lease: leaseAfterWrite(old?.lease ?? null, tx.now()),
+  };
+}
+
+/** Builds a new block blob. Names every field because spreads are five times as slow. */
+export function blockBlob(
+  { etag, createdMs, modifiedMs, lease, versionId }: NextRevision,
+  { properties, metadata, tags }: Pick<Blob, "properties" | "metadata" | "tags">,
+  tier: StoredTier | null,
+  content: Content,
+  contentMd5: Bytes | null,
+): Blob {
+  const { contentType, contentEncoding, contentLanguage } = properties;
+  const { contentDisposition, cacheControl } = properties;
+  return {
+    type: "BlockBlob",
+    etag,
+    createdMs,
+    modifiedMs,
+    content,
+    properties: {
+      contentType,
+      contentEncoding,
+      contentLanguage,
+      contentDisposition,
+      cacheControl,
+      contentMd5,
+    },
+    metadata,
+    lease,
+    sequenceNumber: NEW_BLOB.sequenceNumber,
+    appendedBlocks: NEW_BLOB.appendedBlocks,
+    isSealed: NEW_BLOB.isSealed,
+    copy: NEW_BLOB.copy,
+    path: NEW_BLOB.path,
+    versionId,
+    tags,
+    tier,
+    isDataLake: NEW_BLOB.isDataLake,
+    terms: NEW_BLOB.terms,
   };
 }
 
@@ -70,5 +117,8 @@ export function writtenBlob(
     tags: blob.tags,
     tier: blob.tier,
     copy: blob.copy,
+    path: blob.path,
+    isDataLake: blob.isDataLake,
+    terms: blob.terms,
   };
 }

@@ -1,5 +1,6 @@
 import { Fault } from "../../base/fault.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
+import { StoreDecorator } from "../../store/store-decorator.ts";
 import { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheBreaks } from "./cache-breaks.ts";
 
@@ -7,28 +8,23 @@ import type { CacheBreaks } from "./cache-breaks.ts";
  * The store of a REST request, which breaks the caches of SMB clients when a body needs that, and
  * then runs the body again. Refuses once the waits have taken too long in all.
  */
-export class CacheBreakingStore implements Store {
-  readonly #store: Store;
+export class CacheBreakingStore extends StoreDecorator {
   readonly #breaks: CacheBreaks;
   readonly #patienceMs: number;
   #patience: AbortSignal | null = null;
 
   constructor(store: Store, breaks: CacheBreaks, patienceMs: number) {
-    this.#store = store;
+    super(store);
     this.#breaks = breaks;
     this.#patienceMs = patienceMs;
   }
 
-  read<T>(body: (view: View) => T): Promise<T> {
-    return this.#run(() => this.#store.read(body));
+  override read<T>(body: (view: View) => T): Promise<T> {
+    return this.#run(() => this.inner.read(body));
   }
 
-  transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#run(() => this.#store.transact(body));
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
+  override transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.#run(() => this.inner.transact(body));
   }
 
   async #run<T>(attempt: () => Promise<T>): Promise<T> {
@@ -37,7 +33,7 @@ export class CacheBreakingStore implements Store {
         return await attempt();
       } catch (error) {
         if (!(error instanceof CacheBreakNeeded)) throw error;
-        const isClear = await this.#breaks.breakCaches(this.#store, error, () => this.#begin());
+        const isClear = await this.#breaks.breakCaches(this.inner, error, () => this.#begin());
         if (!isClear) throw new Fault("ClientCacheFlushDelay");
       }
     }

@@ -1,6 +1,6 @@
 import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
-import type { Store, Transaction } from "../../store/store.ts";
+import { isUnreachable, type Store, type Transaction } from "../../store/store.ts";
 import type { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheOwner } from "./cache-owner.ts";
 import { readCache, writeCache } from "./cache-records.ts";
@@ -9,6 +9,9 @@ import { type OpenItem, readOpens } from "./open-records.ts";
 
 /** How long a client has to answer a break. */
 export const BREAK_MS_MAX = 35_000;
+
+/** When to force a break again, after the store could not be reached. */
+const FORCE_AGAIN_MS = 1_000;
 
 /** Starts timeouts. Tests use a manual timer. */
 export interface Timer {
@@ -71,10 +74,7 @@ export class CacheBreaks {
   send(store: Store, notice: BreakNotice): void {
     const { item, owner, mustAnswer } = notice;
     this.#takeBackDeadline(item, owner);
-    if (mustAnswer) {
-      const late = this.timer.start(BREAK_MS_MAX, () => this.#force(store, item, owner));
-      this.#deadlines.set(nameOf(item, owner), late);
-    }
+    if (mustAnswer) this.#startDeadline(store, item, owner, BREAK_MS_MAX);
     this.#tell(notice);
   }
 
@@ -91,6 +91,11 @@ export class CacheBreaks {
     this.#deadlines.clear();
   }
 
+  #startDeadline(store: Store, item: OpenItem, owner: CacheOwner, ms: number): void {
+    const late = this.timer.start(ms, () => this.#force(store, item, owner));
+    this.#deadlines.set(nameOf(item, owner), late);
+  }
+
   #force(store: Store, item: OpenItem, owner: CacheOwner): void {
     store
       .transact((tx) => {
@@ -100,9 +105,14 @@ export class CacheBreaks {
         const caching = forceBreak(cache.caching);
         writeCache(tx, item, { owner, caching, isVersioned, epoch, handles, users });
       })
-      // A store that fails stops the process; a store that is closing has nobody waiting.
-      .catch(() => {})
-      .finally(() => this.finish(item, owner));
+      .then(
+        () => this.finish(item, owner),
+        (error) => {
+          if (isUnreachable(error)) this.#startDeadline(store, item, owner, FORCE_AGAIN_MS);
+          // Any other failure stops the process; a store that is closing has nobody waiting.
+          else this.finish(item, owner);
+        },
+      );
   }
 
   #takeBackDeadline(item: OpenItem, owner: CacheOwner): void {

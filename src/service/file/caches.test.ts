@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching.ts";
 import { READ, WRITE } from "../../rules/share-mode.ts";
+import { StoreError } from "../../store/store.ts";
 import { acknowledgeBreak } from "./acknowledge-break.ts";
 import { CacheBreakingStore } from "./cache-breaking-store.ts";
 import { BREAK_MS_MAX, CacheBreaks } from "./cache-breaks.ts";
@@ -69,6 +70,27 @@ test("a client that does not answer within 35 s loses its caching, and the wait 
   const again = await files.openDone("file", lease(0));
   assert.equal(again.caching?.state, 0);
   assert.deepEqual(again.caching?.owner, opened.caching?.owner);
+});
+
+test("a break that the store could not be reached for is forced again", async (t) => {
+  const { files, timer, next } = await filesTold();
+  await files.create("file", 10);
+  await files.openDone("file", lease(RHW));
+  const read = get(files, 2 * BREAK_MS_MAX);
+  await next();
+  const bothRun = async () => {
+    for (let tries = 0; tries < 100 && timer.running < 2; tries++) await new Promise(setImmediate);
+    assert.equal(timer.running, 2);
+  };
+  await bothRun();
+  const { mock } = t.mock.method(files.store, "transact", () =>
+    Promise.reject(new StoreError("unreachable", "gone")),
+  );
+  timer.pass(BREAK_MS_MAX);
+  await bothRun();
+  mock.restore();
+  timer.pass(1_000);
+  await read;
 });
 
 test("an operation that waits too long for a client is refused, and the client may still answer", async () => {

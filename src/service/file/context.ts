@@ -14,7 +14,8 @@ export interface FileContext {
 
 /** The context of operations that depend on the configuration. */
 export interface ShareContext extends FileContext {
-  settingsOf(account: string): FileSettings;
+  /** Accounts that are not listed have the defaults. A reload replaces the whole context. */
+  readonly settingsByAccount: ReadonlyMap<string, FileSettings>;
 }
 
 /** The configuration of an account's shares. */
@@ -24,6 +25,10 @@ export interface FileSettings {
 }
 
 export const DEFAULT_FILE_SETTINGS: FileSettings = { shareRetentionDays: null };
+
+export function settingsOf({ settingsByAccount }: ShareContext, account: string): FileSettings {
+  return settingsByAccount.get(account) ?? DEFAULT_FILE_SETTINGS;
+}
 
 export interface ShareAddress {
   readonly account: string;

@@ -5,7 +5,7 @@ import { judgeWriteByLease, leaseIsLocked } from "../../rules/lease.ts";
 import { endOfRetention } from "../../rules/retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
-import type { ShareContext, ShareUse } from "./context.ts";
+import { type ShareContext, type ShareUse, settingsOf } from "./context.ts";
 import {
   deleteShare as deleteRecord,
   deleteSnapshot,
@@ -27,7 +27,7 @@ export interface DeleteShare extends ShareUse {
  * restored. Deleting a share again that has just been deleted succeeds and changes nothing.
  */
 export async function deleteShare(context: ShareContext, asked: DeleteShare): Promise<void> {
-  const { shareRetentionDays } = context.settingsOf(asked.at.account);
+  const { shareRetentionDays } = settingsOf(context, asked.at.account);
   const { snapshot } = asked.at;
   await context.store.transact((tx) => {
     if (isDeletedAgain(tx, asked)) return;

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, type Space } from "../../base/keys.ts";
+import { prefetch } from "../../store/accelerated.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 
@@ -42,6 +43,7 @@ export class ExpirySearch {
 
   /** Reads the records again, because some may have been removed or renewed meanwhile. */
   #removeFrom(tx: Transaction, keys: readonly Bytes[]): void {
+    prefetch(tx, () => keys);
     for (const at of keys) {
       const value = tx.get(at);
       if (value === undefined) continue;

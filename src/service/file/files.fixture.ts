@@ -10,16 +10,11 @@ import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
 import { CacheBreaks } from "./cache-breaks.ts";
-import {
-  DEFAULT_FILE_SETTINGS,
-  type FileAsked,
-  type PathAsked,
-  type ShareContext,
-  type ShareUse,
-} from "./context.ts";
+import type { FileAsked, PathAsked, ShareContext, ShareUse } from "./context.ts";
 import { createDirectory } from "./create-directory.ts";
 import { createFile } from "./create-file.ts";
 import { createShare } from "./create-share.ts";
@@ -39,12 +34,12 @@ export class Files {
   readonly context: ShareContext;
 
   constructor(
-    store: (clock: ManualClock) => Store = (clock) => new RerunningStore(new MemoryStore(clock)),
+    store: (clock: ManualClock) => Store = (clock) => new ForgettingStore(new MemoryStore(clock)),
     breaks = new CacheBreaks(),
   ) {
     this.store = store(this.clock);
     const contents = new StoredContents(this.store, new MemoryExtents(), new Machine());
-    this.context = { store: this.store, contents, breaks, settingsOf: () => DEFAULT_FILE_SETTINGS };
+    this.context = { store: this.store, contents, breaks, settingsByAccount: new Map() };
   }
 
   static async open(): Promise<Files> {
@@ -132,11 +127,14 @@ export class Files {
 
   /** Counts the records in these spaces, or in all. */
   records(spaces: readonly Space[] = ALL_SPACES): Promise<number> {
-    return this.store.read((view) =>
-      spaces.reduce((sum, space) => {
-        const all = key(space);
-        return sum + view.range(all, keyAfter(all), { limit: 10_000 }).length;
-      }, 0),
-    );
+    const options = { limit: 10_000 };
+    const ranges = spaces.map((space) => ({ from: key(space), until: keyAfter(key(space)) }));
+    return this.store.read((view) => {
+      prefetch(view, () => ranges.map((range) => ({ ...range, options })));
+      return ranges.reduce(
+        (sum, { from, until }) => sum + view.range(from, until, options).length,
+        0,
+      );
+    });
   }
 }

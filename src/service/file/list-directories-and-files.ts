@@ -7,15 +7,13 @@ import { unlessDamaged, type View } from "../../store/store.ts";
 import { admitToDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { pendingIn } from "./opens.ts";
-import { bytesOfMetadata } from "./records.ts";
 import { TreeEntries } from "./tree-entries.ts";
 import {
   type Directory,
   entryKey,
   entryKeyPrefix,
-  type File,
-  readDirectory,
-  readFile,
+  type ListedItem,
+  readListed,
 } from "./tree-records.ts";
 
 export interface ListDirectoriesAndFiles extends PathAsked {
@@ -37,7 +35,7 @@ export interface ListedItems {
 
 /** A file or a directory; only files have a content. */
 export interface ListedFile {
-  readonly item: Directory | File;
+  readonly item: ListedItem;
   readonly isDirectory: boolean;
 }
 
@@ -90,13 +88,8 @@ function listPage(
     if (last !== undefined && (items.length === room || budget.isSpent)) {
       return { directory, items, next: last.item.name };
     }
-    const { id, isDirectory } = entry;
-    const item = unlessDamaged(() =>
-      isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id),
-    );
-    if (item === null) continue;
-    budget.spend(bytesOfMetadata(item.metadata));
-    items.push({ item, isDirectory });
+    const item = unlessDamaged(() => readListed(view, tree, entry, budget));
+    if (item !== null) items.push({ item, isDirectory: entry.isDirectory });
   }
 }
 

@@ -33,7 +33,8 @@ test("expired shares that are not swept yet hide nothing that follows them", asy
 
 /** Deletes the share and creates it again. */
 async function deleteFor(files: Files, shareRetentionDays: number): Promise<void> {
-  const context = { ...files.context, settingsOf: () => ({ shareRetentionDays }) };
+  const settingsByAccount = new Map([["account", { shareRetentionDays }]]);
+  const context = { ...files.context, settingsByAccount };
   await deleteShare(context, { ...files.share(), snapshots: "refuse" });
   await files.createShare();
 }

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyAndRelease } from "../../base/borrowed-buffer.ts";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
+import { DamagedStore } from "../../store/damaged-store.fixture.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
 import { getOpenItem, getOpenPermission } from "./get-open-item.ts";
@@ -13,6 +16,7 @@ import { ALL, Files, refused } from "./opens.fixture.ts";
 import { readOpenFile } from "./read-open-file.ts";
 import { renameOpenItem } from "./rename-open-item.ts";
 import { scanOpenDirectory } from "./scan-open-directory.ts";
+import { setFileMetadata } from "./set-file-metadata.ts";
 import { resizeOpenFile, setOpenItem } from "./set-open-item.ts";
 import { setOpenPermission } from "./set-open-permission.ts";
 import { writeOpenFile } from "./write-open-file.ts";
@@ -33,12 +37,17 @@ function rename(files: Files, handle: HandleAsked, path: string, replaces = fals
   return renameOpenItem(files.context, { ...handle, path: path.split("/"), replaces });
 }
 
-async function namesIn(files: Files, handle: HandleAsked, pattern = "*", resultsMax = 100) {
+async function namesIn(
+  { context }: Pick<Files, "context">,
+  handle: HandleAsked,
+  pattern = "*",
+  resultsMax = 100,
+) {
   const names: string[] = [];
   let after: string | null = null;
   do {
     const asked = { ...handle, pattern, after, resultsMax };
-    const { items, next } = await scanOpenDirectory(files.context, asked);
+    const { items, next } = await scanOpenDirectory(context, asked);
     names.push(...items.map(({ item }) => item.name));
     after = next;
   } while (after !== null);
@@ -155,6 +164,39 @@ test("a directory is listed in pages, in the order of its names, by a pattern", 
   assert.deepEqual(await namesIn(files, await files.open("dir")), ["inside"]);
   const file = await files.open("alpha.txt");
   await assert.rejects(namesIn(files, file), refused("ResourceTypeMismatch"));
+});
+
+test("a directory whose files have much metadata is listed in many small bodies", async () => {
+  const files = await Files.open();
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) {
+    await files.create(`${at}`);
+    await setFileMetadata(files.context, { ...files.at(`${at}`), metadata });
+  }
+  const root = await files.open("");
+  const slices = await slicesDuring(async () => {
+    assert.equal(new Set(await namesIn(files, root)).size, 100);
+  });
+  assert.ok(slices >= 4, `${slices} slices`);
+  const { items } = await scanOpenDirectory(files.context, {
+    ...root,
+    pattern: "*",
+    after: null,
+    resultsMax: 1,
+  });
+  for (const { item } of items) assert.equal("metadata" in item ? item.metadata : null, null);
+});
+
+test("a file whose record is damaged is left out of its directory's list", async () => {
+  const files = await Files.open();
+  for (const name of ["a", "b", "c"]) await files.create(name);
+  const root = await files.open("");
+  const store = new DamagedStore(files.store);
+  const all = key(SPACE.file);
+  const records = await store.read((view) => view.range(all, keyAfter(all), { limit: 3 }));
+  store.damage(records[1]?.key ?? assert.fail("no record"));
+  const context = { ...files.context, store };
+  assert.deepEqual(await namesIn({ context }, root), ["a", "c"]);
 });
 
 test("a renamed item stays open, and every client finds it at its new path", async () => {

@@ -3,7 +3,7 @@ import { Fault, type FaultCode } from "../../base/fault.ts";
 import { SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { CacheBreaks } from "./cache-breaks.ts";
 import { closeHandle } from "./close-handle.ts";
@@ -24,7 +24,7 @@ export class Files extends ClosedFiles {
   private constructor(breaks: CacheBreaks, runsTwice: boolean) {
     super((clock) => {
       const store = new MemoryStore(clock);
-      return new WatchedStore(runsTwice ? new RerunningStore(store) : store);
+      return new WatchedStore(runsTwice ? new ForgettingStore(store) : store);
     }, breaks);
   }
 

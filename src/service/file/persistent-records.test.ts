@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Space } from "../../base/keys.ts";
-import type { Store, Transaction, View } from "../../store/store.ts";
+import type { Transaction } from "../../store/store.ts";
+import { StoreDecorator } from "../../store/store-decorator.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
 import type { FileContext } from "./context.ts";
@@ -12,21 +13,12 @@ import { EPHEMERAL_SPACES } from "./open-records.ts";
 import { Files } from "./opens.fixture.ts";
 
 /** A store that records for each transaction whether it wrote a durable record. */
-class LastingWrites implements Store {
-  readonly #store: Store;
+class LastingWrites extends StoreDecorator {
   found: boolean[] = [];
 
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  read<T>(body: (view: View) => T): Promise<T> {
-    return this.#store.read(body);
-  }
-
-  async transact<T>(body: (tx: Transaction) => T): Promise<T> {
+  override async transact<T>(body: (tx: Transaction) => T): Promise<T> {
     let isLasting = false;
-    const result = await this.#store.transact((tx) => {
+    const result = await this.inner.transact((tx) => {
       isLasting = false;
       const look = (space: number | undefined) => {
         if (!EPHEMERAL_SPACES.has(space as Space)) isLasting = true;
@@ -45,10 +37,6 @@ class LastingWrites implements Store {
     });
     this.found.push(isLasting);
     return result;
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
   }
 }
 

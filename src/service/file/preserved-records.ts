@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { format, u64 } from "../../base/fields.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Transaction, View } from "../../store/store.ts";
 
 /**
@@ -35,6 +36,13 @@ export function readInTree(view: View, tree: Tree, at: Bytes): Bytes | undefined
   });
   const found = preserved?.value ?? view.get(at);
   return found !== undefined && sinceOf(found) <= snapshot ? found : undefined;
+}
+
+/** What `readInTree` reads. */
+export function needsInTree({ snapshot }: Tree, at: Bytes): Need[] {
+  if (snapshot === null) return [at];
+  const from = preservedKey(at, snapshot);
+  return [at, { from, until: keyAfter(preservedPrefix(at)), options: { limit: 1 } }];
 }
 
 /** Whether a snapshot shows this record, so that a change must preserve it first. */

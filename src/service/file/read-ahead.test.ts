@@ -23,6 +23,8 @@ class Watched {
   /** The parts opened since the last look, and all that are still open. */
   #opened: number[] = [];
   readonly open = new Set<Reading>();
+  /** The parts whose bytes were asked for, as often as they were. */
+  readonly started: number[] = [];
   readonly #budget = new MemoryBudget(BYTES_AHEAD_MAX);
 
   private constructor(t: TestContext, files: Files, handle: HandleAsked) {
@@ -33,6 +35,13 @@ class Watched {
     t.mock.method(contents, "open", (...asked: Parameters<typeof open>) => {
       const reading = open(...asked);
       const close = reading.close.bind(reading);
+      const borrow = reading.borrow.bind(reading);
+      let isStarted = false;
+      reading.borrow = (bytes) => {
+        if (!isStarted) this.started.push(asked[2] / MIB);
+        isStarted = true;
+        return borrow(bytes);
+      };
       this.#opened.push(asked[2] / MIB);
       this.open.add(reading);
       reading.close = () => {
@@ -95,6 +104,14 @@ test("a sequential reader finds the next parts already being read, up to the end
     begun.push(file.opened.slice(1));
   }
   assert.deepEqual(begun, [[], [2, 3], [4], [5], [], []]);
+  assert.equal(file.open.size, 0);
+});
+
+test("parts are read after the body, and once, however often it runs", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = file.newReadAhead();
+  for (let part = 0; part < PARTS; part++) await file.expect(ahead, part);
+  assert.deepEqual(file.started.sort(), [0, 1, 2, 3, 4, 5]);
   assert.equal(file.open.size, 0);
 });
 

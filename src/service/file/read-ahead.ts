@@ -40,7 +40,7 @@ export class ReadAhead {
   /**
    * Called for a read of `length` bytes, or up to the end. Returns the part that was read ahead for
    * just this read, and closes `reading`; null if there is none. A body that runs again finds the
-   * same.
+   * same. The caller calls `start` after the body.
    */
   read(
     view: View,
@@ -59,6 +59,11 @@ export class ReadAhead {
     const begun = this.#take(view, from, reading);
     if (goesOn && !this.#isSlow && length >= READ_BYTES_MIN) this.#begin(view, contents, content);
     return begun;
+  }
+
+  /** Starts to read the parts that were opened, because the body that opened them has ended. */
+  start(): void {
+    for (const begun of this.#begun) begun.start();
   }
 
   /** Releases all parts. */
@@ -120,32 +125,42 @@ export class ReadAhead {
   }
 }
 
-/** A part that is being read from disk, or has been. */
+/** A part that is opened, is being read from disk, or has been. */
 class Begun {
   readonly from: number;
   readonly reading: Reading;
   readonly #budget: MemoryBudget;
-  readonly #bytes: Promise<BorrowedBuffer>;
+  #bytes: Promise<BorrowedBuffer> | null = null;
 
   /** The bytes are taken from the budget already. */
   constructor(from: number, reading: Reading, budget: MemoryBudget) {
     this.from = from;
     this.reading = reading;
     this.#budget = budget;
-    this.#bytes = borrowWhole(reading);
-    // The read may fail before the client asks for it.
-    this.#bytes.catch(() => {});
+  }
+
+  start(): Promise<BorrowedBuffer> {
+    if (this.#bytes === null) {
+      this.#bytes = borrowWhole(this.reading);
+      // The read may fail before the client asks for it.
+      this.#bytes.catch(() => {});
+    }
+    return this.#bytes;
   }
 
   async take(): Promise<BorrowedBuffer> {
     try {
-      return await this.#bytes;
+      return await this.start();
     } finally {
       this.#end();
     }
   }
 
   drop(): void {
+    if (this.#bytes === null) {
+      this.#end();
+      return;
+    }
     this.take().then(
       (borrowed) => borrowed.release(),
       () => {},

@@ -32,6 +32,7 @@ export async function readOpenFile(
     return { reading, begun: begun ?? null };
   });
   if (opened === null) return null;
+  asked.ahead?.start();
   if (opened.begun !== null) return opened.begun.take();
   const { reading } = opened;
   // A snapshot never changes.

@@ -1,12 +1,14 @@
+import { BodyBudget } from "../../base/body-budget.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { judgePattern, matchesPattern } from "../../rules/name-pattern.ts";
-import type { View } from "../../store/store.ts";
+import { unlessDamaged, type View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./preserved-records.ts";
 import { TreeEntries } from "./tree-entries.ts";
-import { type Directory, entryKey, type File, readDirectory, readFile } from "./tree-records.ts";
+import { entryKey, type ListedItem, readListed } from "./tree-records.ts";
 
 export interface ScanOpenDirectory extends HandleAsked {
   /** With `*` and `?`, and their DOS variants. */
@@ -18,7 +20,7 @@ export interface ScanOpenDirectory extends HandleAsked {
 
 export interface ScannedItem {
   readonly isDirectory: boolean;
-  readonly item: Directory | File;
+  readonly item: ListedItem;
 }
 
 export interface ScanOpenDirectoryDone {
@@ -35,6 +37,7 @@ export async function scanOpenDirectory(
   asked: ScanOpenDirectory,
 ): Promise<ScanOpenDirectoryDone> {
   refuse(judgePattern(asked.pattern));
+  await fairQueue.next();
   return context.store.read((view) => {
     const { tree, item, isDirectory } = admitToReadHandle(view, asked);
     if (!isDirectory) throw new Fault("ResourceTypeMismatch");
@@ -54,12 +57,15 @@ function scan(
   const entries = new TreeEntries(view, tree, from, keyAfter(all));
   let next: string | null = null;
   const items: ScannedItem[] = [];
-  for (let left = limit; left > 0; left--) {
+  const budget = new BodyBudget();
+  for (let left = limit; left > 0 && !budget.isSpent; left--) {
     const entry = entries.next(left);
     if (entry === null) return { items, next: entries.stoppedAt };
-    const { id, isDirectory } = entry;
-    const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
-    if (matchesPattern(item.name, pattern)) items.push({ isDirectory, item });
+    const item = unlessDamaged(() => readListed(view, tree, entry, budget));
+    if (item === null) continue;
+    if (matchesPattern(item.name, pattern)) {
+      items.push({ isDirectory: entry.isDirectory, item });
+    }
     next = item.name;
   }
   return { items, next };

@@ -9,7 +9,8 @@ const DAY_MS = 24 * 3_600_000;
 test("a deleted share is removed when its time is over, however many others are retained", async () => {
   const files = await Files.open();
   const deleteFor = async (shareRetentionDays: number) => {
-    const context = { ...files.context, settingsOf: () => ({ shareRetentionDays }) };
+    const settingsByAccount = new Map([["account", { shareRetentionDays }]]);
+    const context = { ...files.context, settingsByAccount };
     await deleteShare(context, { ...files.share(), snapshots: "refuse" });
     await files.createShare();
   };

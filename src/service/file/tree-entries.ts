@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { View } from "../../store/store.ts";
+import { BatchedNeeds, type ItemNeeds } from "../shared/batched-needs.ts";
 import { EntryCursor } from "../shared/entry-cursor.ts";
 import {
   originalKey,
@@ -8,10 +9,12 @@ import {
   stampOfPreserved,
   type Tree,
 } from "./preserved-records.ts";
-import { type DirectoryEntry, decodeEntry, nameInEntryKey } from "./tree-records.ts";
+import { type DirectoryEntry, decodeEntry, itemNeeds, nameInEntryKey } from "./tree-records.ts";
 
 /** Limit of entries that one body skips because they are newer than the snapshot. */
 const PASSED_MAX = 1_000;
+/** Items whose records are fetched together. */
+const ITEMS_AHEAD = 256;
 
 /**
  * The entries of a directory between two keys, in the order of their names, current or as a
@@ -21,11 +24,15 @@ export class TreeEntries {
   readonly #tree: Tree;
   readonly #present: EntryCursor;
   readonly #preserved: EntryCursor | null;
+  /** The records of the items, which every caller reads. */
+  readonly #items: BatchedNeeds<bigint>;
+  #last: DirectoryEntry | null = null;
   #passed = 0;
   #stoppedAt: string | null = null;
 
   constructor(view: View, tree: Tree, from: Bytes, until: Bytes) {
     this.#tree = tree;
+    this.#items = new BatchedNeeds(view, () => this.#ahead());
     this.#present = new EntryCursor(view, from, until, false);
     this.#preserved =
       tree.snapshot === null
@@ -54,7 +61,7 @@ export class TreeEntries {
       if (order <= 0) this.#present.advance();
       const found = shown ?? (order <= 0 ? (present?.value ?? null) : null);
       if (found !== null && sinceOf(found) <= (this.#tree.snapshot as bigint)) {
-        return decodeEntry(found);
+        return this.#found(decodeEntry(found));
       }
       const at = order <= 0 ? present?.key : preservedAt;
       if (++this.#passed === PASSED_MAX) this.#stoppedAt = nameInEntryKey(at as Bytes);
@@ -66,7 +73,21 @@ export class TreeEntries {
     const head = this.#present.head(most);
     if (head === null) return null;
     this.#present.advance();
-    return decodeEntry(head.value);
+    return this.#found(decodeEntry(head.value));
+  }
+
+  #found(entry: DirectoryEntry): DirectoryEntry {
+    this.#last = entry;
+    this.#items.before(entry.id);
+    return entry;
+  }
+
+  #ahead(): ItemNeeds<bigint>[] {
+    const next = [this.#present, this.#preserved].flatMap(
+      (cursor) => cursor?.ahead(ITEMS_AHEAD).map(({ value }) => decodeEntry(value)) ?? [],
+    );
+    const entries = this.#last === null ? next : [this.#last, ...next];
+    return entries.map((entry) => ({ id: entry.id, needs: itemNeeds(this.#tree, entry) }));
   }
 
   /**

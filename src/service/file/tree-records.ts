@@ -1,3 +1,4 @@
+import type { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import {
   added,
@@ -6,19 +7,21 @@ import {
   format,
   pairs,
   type RecordOf,
+  skippedPairs,
   text,
   u64,
   units,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Content } from "../../store/content.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { storedCopy } from "../shared/copy-field.ts";
 import { storedLease } from "../shared/lease-field.ts";
-import { isShown, preserve, readInTree, type Tree } from "./preserved-records.ts";
+import { isShown, needsInTree, preserve, readInTree, type Tree } from "./preserved-records.ts";
 import { addUsage } from "./share-usage.ts";
 
 /** The root directory of every share. */
@@ -62,11 +65,15 @@ const fileShape = {
 export type DirectoryEntry = Readonly<RecordOf<typeof entryShape>>;
 export type Directory = Readonly<RecordOf<typeof directoryShape>>;
 export type File = Readonly<RecordOf<typeof fileShape>>;
+/** An item as lists show it: decoding its metadata would take longer than all the rest. */
+export type ListedItem = Omit<Directory, "metadata"> | Omit<File, "metadata" | "lease">;
 export type FileProperties = Readonly<File["properties"]>;
 
 const entryFormat = format(1, entryShape);
 const directoryFormat = format(1, directoryShape);
 const fileFormat = format(1, fileShape);
+const listedDirectoryFormat = format(1, { ...directoryShape, metadata: skippedPairs });
+const listedFileFormat = format(1, { ...fileShape, metadata: skippedPairs });
 
 export function entryKey({ share }: Tree, directory: bigint, name: string): Bytes {
   return key(SPACE.directoryEntry, share, directory, ordinalPart(fileNameKey(name)));
@@ -102,6 +109,11 @@ export function readEntry(
 ): DirectoryEntry | null {
   const found = readInTree(view, tree, entryKey(tree, directory, name));
   return found === undefined ? null : entryFormat.decode(found);
+}
+
+/** What a body reads to find the item of an entry. */
+export function itemNeeds(tree: Tree, { id, isDirectory }: DirectoryEntry): Need[] {
+  return needsInTree(tree, isDirectory ? directoryKey(tree, id) : fileKey(tree, id));
 }
 
 export function decodeEntry(found: Bytes): DirectoryEntry {
@@ -142,6 +154,20 @@ export function readDirectory(view: View, tree: Tree, id: bigint): Directory {
   const found = readInTree(view, tree, directoryKey(tree, id));
   if (found === undefined) throw new Error(`directory ${id} has an entry and no record`);
   return directoryFormat.decode(found);
+}
+
+/** Reads the item of an entry for a list, and counts what that costs. */
+export function readListed(
+  view: View,
+  tree: Tree,
+  { id, isDirectory }: DirectoryEntry,
+  budget: BodyBudget,
+): ListedItem {
+  const at = isDirectory ? directoryKey(tree, id) : fileKey(tree, id);
+  const found = readInTree(view, tree, at);
+  if (found === undefined) throw new Error(`item ${id} has an entry and no record`);
+  budget.spend(found.length);
+  return isDirectory ? listedDirectoryFormat.decode(found) : listedFileFormat.decode(found);
 }
 
 export function readFile(view: View, tree: Tree, id: bigint): File {

@@ -1,10 +1,11 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { appendInPlace, derivedRange } from "../../store/accelerated.ts";
-import type { Derivation, Derived, DerivedRange } from "../../store/acceleration.ts";
-import type { Entry } from "../../store/entry.ts";
-import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
+import { appendInPlace, derivedRange, fetchesRecords, prefetch } from "../../store/accelerated.ts";
+import type { Derivation, Derived, DerivedRange, Need } from "../../store/acceleration.ts";
+import type { Entry, RangeOptions } from "../../store/entry.ts";
+import type { Transaction } from "../../store/store.ts";
+import { StoreDecorator } from "../../store/store-decorator.ts";
 import type { FileContext } from "./context.ts";
 import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
 
@@ -21,13 +22,8 @@ export type Watcher = (changes: readonly FileChange[]) => void;
  * from the records themselves, so no operation of any front end can forget to report one. Costs
  * nothing while there are no watchers.
  */
-export class WatchedStore implements Store {
-  readonly #store: Store;
+export class WatchedStore extends StoreDecorator {
   readonly #watchers = new Map<bigint, Set<Watcher>>();
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
 
   /** Reports changes in a share to `watcher` until the returned function is called. */
   watch(share: bigint, watcher: Watcher): () => void {
@@ -41,21 +37,13 @@ export class WatchedStore implements Store {
     };
   }
 
-  read<T>(body: (view: View) => T): Promise<T> {
-    return this.#store.read(body);
-  }
-
-  transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#watchers.size === 0 ? this.#store.transact(body) : this.#transactAndTell(body);
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
+  override transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.#watchers.size === 0 ? this.inner.transact(body) : this.#transactAndTell(body);
   }
 
   async #transactAndTell<T>(body: (tx: Transaction) => T): Promise<T> {
     let changes: readonly FileChange[] = [];
-    const result = await this.#store.transact((tx) => {
+    const result = await this.inner.transact((tx) => {
       const noting = new NotingTransaction(tx, (share) => this.#watchers.has(share));
       const done = body(noting);
       changes = changesBetween(noting.before, tx);
@@ -77,12 +65,14 @@ export class WatchedStore implements Store {
 /** Notes the value of each record before it is first written. */
 class NotingTransaction implements Transaction {
   readonly before = new Map<string, { readonly key: Bytes; readonly value: Bytes | undefined }>();
+  readonly prefetch?: (needs: () => Iterable<Need>) => void;
   readonly #tx: Transaction;
   readonly #isWatched: (share: bigint) => boolean;
 
   constructor(tx: Transaction, isWatched: (share: bigint) => boolean) {
     this.#tx = tx;
     this.#isWatched = isWatched;
+    if (fetchesRecords(tx)) this.prefetch = (needs) => prefetch(tx, needs);
   }
 
   get(key: Bytes): Bytes | undefined {

@@ -1,14 +1,17 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { prefetch } from "../../store/accelerated.ts";
 import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import type { PeekedMessage } from "./peek-messages.ts";
 import {
   deleteSlot,
+  messageNeeds,
   messageOfSlot,
   receiptOf,
+  removalNeeds,
   removeMessage,
   type Slot,
   writeSlot,
@@ -53,6 +56,7 @@ function isEmpty(view: View, asked: GetMessages): boolean {
 function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);
   const { slots, expired, isAll } = visibleSlots(tx, id, asked.messagesMax);
+  prefetch(tx, () => [...removalNeeds(id, expired), ...messageNeeds(id, slots)]);
   for (const slot of expired) removeMessage(tx, id, slot);
   if (!isAll) return null;
   const visibleAtMs = tx.now() + asked.hiddenMs;

@@ -1,8 +1,16 @@
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { prefetch } from "../../store/accelerated.ts";
 import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
-import { type Message, messageOfSlot, removeMessage, type SlotTerms } from "./records.ts";
+import {
+  type Message,
+  messageNeeds,
+  messageOfSlot,
+  removalNeeds,
+  removeMessage,
+  type SlotTerms,
+} from "./records.ts";
 import { visibleSlots } from "./visible-slots.ts";
 
 /** Limit of damaged messages that a peek skips. */
@@ -32,6 +40,7 @@ function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
   for (let wanted = asked.messagesMax; ; ) {
     const { slots, isAll } = visibleSlots(view, id, wanted);
     if (!isAll) return null;
+    prefetch(view, () => messageNeeds(id, slots));
     const peeked = slots.flatMap((slot) => {
       const message = unlessDamaged(() => messageOfSlot(view, id, slot));
       return message === null ? [] : [{ ...message, ...slot }];
@@ -45,5 +54,7 @@ function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
 
 function clearAway(tx: Transaction, asked: PeekMessages): void {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.peekMessages);
-  for (const slot of visibleSlots(tx, id, asked.messagesMax).expired) removeMessage(tx, id, slot);
+  const { expired } = visibleSlots(tx, id, asked.messagesMax);
+  prefetch(tx, () => removalNeeds(id, expired));
+  for (const slot of expired) removeMessage(tx, id, slot);
 }

@@ -2,7 +2,7 @@ import { ManualClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { QueueContext } from "./context.ts";
 import { createQueue } from "./create-queue.ts";
 import { type GotMessage, getMessages } from "./get-messages.ts";
@@ -12,7 +12,7 @@ import { QueueSweep } from "./sweep.ts";
 /** A queue in its own store, with short methods for tests. */
 export class Queues {
   readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store = new RerunningStore(new MemoryStore(this.clock));
+  readonly store = new ForgettingStore(new MemoryStore(this.clock));
   readonly context: QueueContext = { store: this.store };
   readonly asked = { at: { account: "account", queue: "queue" }, access: OWNER };
 

@@ -13,6 +13,7 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { storedPolicy } from "../shared/policy-field.ts";
@@ -109,6 +110,19 @@ export function queueOfEntry(entry: Entry): { name: string; queue: Queue } {
 
 function messageKey(id: bigint, messageId: string): Bytes {
   return key(SPACE.message, id, messageId);
+}
+
+/** What a body reads to show the messages of these slots. */
+export function messageNeeds(id: bigint, slots: readonly SlotTerms[]): Need[] {
+  return slots.map(({ messageId }) => messageKey(id, messageId));
+}
+
+/** What a body reads to find these slots again and to remove their messages. */
+export function removalNeeds(id: bigint, slots: readonly Slot[]): Need[] {
+  if (slots.length === 0) return [];
+  const all = key(SPACE.messageCount, id);
+  const counts = { from: all, until: keyAfter(all), options: { limit: COUNT_STRIPES + 1 } };
+  return [counts, ...slots.map(({ receipt }) => slotKey(id, receipt))];
 }
 
 export function readMessage(view: View, id: bigint, messageId: string): Message | null {

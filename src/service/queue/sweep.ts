@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { isExpired } from "../../rules/visibility.ts";
+import { prefetch } from "../../store/accelerated.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { ROUND_RECORDS_MAX, SweepRound } from "../shared/sweep-round.ts";
@@ -10,6 +11,7 @@ import {
   firstSlotKey,
   readExpiryNote,
   readSlot,
+  removalNeeds,
   removeMessage,
   type Slot,
   slotOfEntry,
@@ -112,6 +114,7 @@ function searchPage(view: View, { note, from }: Search): Page {
  * Reads the messages again, because some may have been removed, or the queue deleted, meanwhile.
  */
 function removeExpired(tx: Transaction, id: bigint, expired: readonly Slot[]): void {
+  prefetch(tx, () => removalNeeds(id, expired));
   for (const slot of expired) {
     if (readSlot(tx, id, slot.receipt) !== null) removeMessage(tx, id, slot);
   }

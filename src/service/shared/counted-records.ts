@@ -33,11 +33,16 @@ export interface Tally {
 export interface CountedRecords {
   readonly space: Space;
   /** The id by which the keys of other records refer to this one. */
-  idOf?(entry: Entry): bigint;
+  idOf?(entry: Entry): bigint | null;
   /**
    * The space of the records whose id each key begins with. A record whose parent is gone does not
    * count: the sweeper will remove it. The parent's space comes before this one in the scan.
    */
   readonly parent?: Space;
+  /**
+   * Whether its records hold others of the same space, which are then counted with them. `idOf` is
+   * null for a record that holds none.
+   */
+  readonly nests?: boolean;
   count(entry: Entry, now: Instant, tally: Tally): void;
 }

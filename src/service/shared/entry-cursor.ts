@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter, type Space } from "../../base/keys.ts";
-import { CACHED_ENTRIES_MIN, derivedRange } from "../../store/accelerated.ts";
+import { CACHED_ENTRIES_MIN, derivedRange, fetchesRecords } from "../../store/accelerated.ts";
 import type { Derivation, Derived } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { View } from "../../store/store.ts";
@@ -9,6 +9,8 @@ import { EntryTexts, textBytesMax } from "./entry-texts.ts";
 /** Entries to read when it is unknown how many will be used, as after a jump. */
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
+/** Entries to fetch at first. Each further round fetches twice as many. */
+export const FETCHED_ENTRIES_MIN = 64;
 /** Approximate memory of an entry and its decoded value, without its bytes and its text. */
 const ENTRY_BYTES = 600;
 
@@ -26,13 +28,21 @@ export class EntryCursor {
   /** End of the part of the page to read. */
   #end = 0;
   #limit: number;
+  readonly #limitMin: number;
+  /** Entries to read at least, even if the caller will use fewer. */
+  #leastAhead: number;
+  #lookups = 0;
 
   constructor(view: View, from: Bytes, until: Bytes, mayJump: boolean) {
     this.#view = view;
     this.#pages = pagesIn(from[0] as Space);
     this.#from = from;
     this.#until = until;
-    this.#limit = mayJump ? FEW_ENTRIES : PAGE_ENTRIES_MAX;
+    // A round costs more than entries that are not used.
+    const fetches = fetchesRecords(view);
+    this.#limitMin = fetches ? PAGE_ENTRIES_MAX : FEW_ENTRIES;
+    this.#leastAhead = fetches ? FETCHED_ENTRIES_MIN : 0;
+    this.#limit = mayJump ? this.#limitMin : PAGE_ENTRIES_MAX;
   }
 
   /** The next entry; null at the end. The caller uses at most `most` more, this one included. */
@@ -42,6 +52,16 @@ export class EntryCursor {
       this.#readPage(most);
     }
     return this.#page.entries[this.#at] ?? null;
+  }
+
+  /** Times that it has read from the store. */
+  get lookups(): number {
+    return this.#lookups;
+  }
+
+  /** Entries from the head on that are read already. */
+  ahead(limit: number): readonly ListedEntry[] {
+    return this.#page.entries.slice(this.#at, Math.min(this.#end, this.#at + limit));
   }
 
   advance(): void {
@@ -58,11 +78,13 @@ export class EntryCursor {
     this.#at = Math.max(this.#at, this.#page.indexOf(target));
     if (this.#at < this.#end || target.compare(this.#from) <= 0) return;
     this.#from = target;
-    this.#limit = FEW_ENTRIES;
+    this.#limit = this.#limitMin;
   }
 
   #readPage(most: number): void {
-    const limit = Math.min(this.#limit, most);
+    const limit = Math.min(this.#limit, Math.max(most, this.#leastAhead));
+    this.#leastAhead *= 2;
+    this.#lookups++;
     const { derived, until } = derivedRange(
       this.#view,
       this.#pages,

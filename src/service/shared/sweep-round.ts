@@ -1,13 +1,13 @@
 import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction } from "../../store/store.ts";
 
 /** The most records that one round of a sweep removes. */
 export const ROUND_RECORDS_MAX = 256;
-/** Records read at a time, because each of them may be as long as a body may read in all. */
-const PAGE_RECORDS = 8;
 
 /**
  * The work that one round of a sweep may do in its transaction, in records and in bytes. Nothing
@@ -27,22 +27,26 @@ export class SweepRound {
     return this.#records === 0 || this.#budget.isSpent;
   }
 
-  /** Yields the entries whose keys begin with `prefix`, until there are no more or the round ends. */
-  *entries(prefix: Bytes): Generator<Entry, void, void> {
-    const until = keyAfter(prefix);
+  /**
+   * The entries whose keys begin with `prefix`, as many as the round still takes. Damaged records
+   * are skipped, and left behind: one of them must not keep the others. `needs` names what the
+   * caller will read because of an entry.
+   */
+  entries(prefix: Bytes, needs?: (entry: Entry) => readonly Need[]): readonly Entry[] {
+    const found: Entry[] = [];
     let from = prefix;
     while (!this.isOver) {
-      const page = this.#tx.range(from, until, { limit: PAGE_RECORDS });
-      for (const entry of page) {
-        if (this.isOver) return;
-        this.#records--;
-        this.#budget.spend(entry.value.length);
-        yield entry;
-      }
+      const limits = { limit: this.#records, bytesMax: this.#budget.bytesLeft };
+      const page = this.#tx.range(from, keyAfter(prefix), { ...limits, skipsDamaged: true });
+      this.#records -= page.length;
+      for (const { value } of page) this.#budget.spend(value.length);
+      found.push(...page);
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE_RECORDS) return;
+      if (last === undefined) break;
       from = keyAfter(last.key);
     }
+    if (needs !== undefined) prefetch(this.#tx, () => found.flatMap(needs));
+    return found;
   }
 
   /** Removes the records whose keys begin with `prefix`, until the round ends. */

@@ -2,7 +2,9 @@ import type { Bytes } from "../../base/bytes.ts";
 import { bytes, format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KEY_BYTES_MAX, KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { TABLE_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
+import type { Need } from "../../store/acceleration.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { storedPolicy } from "../shared/policy-field.ts";
 import type { TableAddress } from "./context.ts";
@@ -36,6 +38,8 @@ const tableFormat = format(1, tableShape);
 const doomedTableFormat = format(1, doomedTableShape);
 const entityFormat = format(1, entityShape);
 const writtenEntityFormat = format(1, writtenEntityShape);
+/** Reads only the first field of an entity. */
+const entityStampFormat = format(1, { stamp: u64 });
 
 export function tableKey({ account, table }: TableAddress): Bytes {
   return key(SPACE.table, account, table.toLowerCase());
@@ -66,13 +70,18 @@ function entityKey({ id }: Table, { partition, row }: EntityPlace): Bytes {
   return key(SPACE.entity, id, ordinalPart(partition), ordinalPart(row));
 }
 
+/** Whether an entity can have this key: requested ones may be longer. */
+function isStorable(at: Bytes): boolean {
+  return at.length <= KEY_BYTES_MAX;
+}
+
 /**
  * The key of a place without regard to whether it has an entity. Requested keys may be longer than
  * any stored one: such a place is cut, because everything after it comes after its first part, too.
  */
 export function boundKey(table: Table, place: EntityPlace): Bytes {
   const bound = entityKey(table, place);
-  return bound.length <= KEY_BYTES_MAX ? bound : keyAfter(bound.subarray(0, KEY_BYTES_MAX));
+  return isStorable(bound) ? bound : keyAfter(bound.subarray(0, KEY_BYTES_MAX));
 }
 
 /** After all entities of the table. */
@@ -87,10 +96,24 @@ export function placeOfKey(found: Bytes): EntityPlace {
 }
 
 export function readEntity(view: View, table: Table, place: EntityPlace): StoredEntity | null {
+  const found = readEntityRecord(view, table, place);
+  return found === null ? null : entityFormat.decode(found);
+}
+
+/** The encoded entity, for callers that may need only its length or its stamp. */
+export function readEntityRecord(view: View, table: Table, place: EntityPlace): Bytes | null {
   const at = entityKey(table, place);
-  if (at.length > KEY_BYTES_MAX) return null;
-  const found = view.get(at);
-  return found === undefined ? null : entityFormat.decode(found);
+  return isStorable(at) ? (view.get(at) ?? null) : null;
+}
+
+/** The stamp of an encoded entity; its properties would take much longer to decode. */
+export function stampOfEntity(found: Bytes): Stamp {
+  return entityStampFormat.decode(found).stamp;
+}
+
+/** What a body reads to find the entities at these places. */
+export function entityNeeds(table: Table, places: readonly EntityPlace[]): Need[] {
+  return places.map((place) => entityKey(table, place)).filter(isStorable);
 }
 
 export function decodeEntity(found: Bytes): StoredEntity {

@@ -5,7 +5,8 @@ import { KIB } from "../../base/limits.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { Filter, Operator } from "../../rules/entity-filter.ts";
-import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import type { Store } from "../../store/store.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
 import { createTable } from "./create-table.ts";
 import { deleteTable } from "./delete-table.ts";
@@ -15,16 +16,22 @@ import { writeBatch } from "./write-batch.ts";
 /** A table in its own store, with short methods for tests. */
 export class Tables {
   readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store = new RerunningStore(new MemoryStore(this.clock));
-  readonly context: TableContext = { store: this.store };
+  readonly store: ForgettingStore;
+  readonly context: TableContext;
   readonly asked: EntitiesAsked = {
     at: { account: "account", table: "Table" },
     access: OWNER,
     keyRange: null,
   };
 
-  static async open(): Promise<Tables> {
-    const tables = new Tables();
+  /** `storeOn` may put another store on top of the one in memory. */
+  constructor(storeOn = (store: Store) => store) {
+    this.store = new ForgettingStore(storeOn(new MemoryStore(this.clock)));
+    this.context = { store: this.store };
+  }
+
+  static async open(storeOn?: (store: Store) => Store): Promise<Tables> {
+    const tables = new Tables(storeOn);
     await createTable(tables.context, tables.asked);
     return tables;
   }

@@ -15,6 +15,6 @@ export async function writeEntity(
   const prepared = prepareWrite(asked.write);
   return context.store.transact((tx) => {
     const table = admitToTable(tx, asked, TABLE_NEEDS[asked.write.kind]);
-    return applyWrite(tx, asked, table, prepared);
+    return applyWrite(tx, asked, table, prepared, null);
   });
 }

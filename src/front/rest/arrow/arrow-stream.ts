@@ -38,6 +38,11 @@ export class ArrowStream<Row> {
     return this.#rows;
   }
 
+  /** The bytes of all rows so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Whether a list should end here and leave the rest to the next request. */
   get isFull(): boolean {
     return this.#bytes >= LIST_BYTES_MAX;

@@ -113,7 +113,7 @@ function withKey(sas: string) {
   return () => authenticated("blob", { url: `${URL}?${sas}`, headers });
 }
 
-const SAS_ACCESS = { kind: "service-sas", letters: "r", policy: null };
+const SAS_ACCESS = { kind: "service-sas", letters: "r", policy: null, isForOne: true };
 
 test("a SAS with a key or a token limits the request, and hides the identity", async () => {
   assert.deepEqual(withKey(serviceSas())().access, SAS_ACCESS);
@@ -146,7 +146,8 @@ test("a valid SAS does not make up for an invalid header", async () => {
 
 test("a SAS for one user is valid only with that user's token", async () => {
   const { access, identity } = await withToken(boundSas(), bearer("user"))();
-  assert.deepEqual([access, identity], [SAS_ACCESS, null]);
+  const user = { claims: { oid: ["owner"], tid: [TENANT] }, kind: "signer" };
+  assert.deepEqual([access, identity], [{ ...SAS_ACCESS, user }, null]);
   for (const [sas, token] of [
     [boundSas(), bearer("other")],
     [boundSas(), bearer("user", OTHER_TENANT)],

@@ -14,7 +14,7 @@ import {
 } from "./sas.ts";
 import { authenticationFailed } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
-import { signedResource, signedTime } from "./signed-resource.ts";
+import { isForOneBlob, signedResource, signedTime } from "./signed-resource.ts";
 
 /** The fields of the string to sign, in order. `@resource` and `@time` come from the request. */
 const HEAD_2012 = "sp st se @resource si";
@@ -79,7 +79,12 @@ export function verifyServiceSas(
   const letters = sasField(query, "sp") || null;
   const policy = policyId === "" ? null : { id: policyId, ...validity };
   return {
-    access: { kind: "service-sas", letters, policy },
+    access: {
+      kind: "service-sas",
+      letters,
+      policy,
+      ...(isForOneBlob(query) ? { isForOne: true } : {}),
+    },
     overrides: row.fields.includes("rscc") ? overridesOf(query) : [],
     keyRange,
     encryptionScope: (row.fields.includes("ses") && sasField(query, "ses")) || null,

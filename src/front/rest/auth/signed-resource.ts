@@ -54,6 +54,11 @@ export function signedResource(
   }
 }
 
+/** Whether a token is for one blob, snapshot or version, and not for all in a container or directory. */
+export function isForOneBlob(query: Query): boolean {
+  return ["b", "bs", "bv"].includes(query.get("sr") ?? "");
+}
+
 /** Returns the snapshot or version that a token is bound to. */
 export function signedTime(query: Query): string {
   switch (query.get("sr")) {

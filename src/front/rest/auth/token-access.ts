@@ -1,4 +1,4 @@
-import { type Access, OWNER, type TokenAccess } from "../../../rules/access.ts";
+import type { Access, TokenAccess } from "../../../rules/access.ts";
 import type { CallerClaims, PrincipalClaim, RoleService } from "../../../rules/roles.ts";
 import type { Account } from "./account.ts";
 import type { Resource, ServiceName } from "./resource.ts";
@@ -17,7 +17,7 @@ export function accessByRoles(
 
 /** The access of a bearer token: its roles, or everything in an account without roles. */
 export function accessOfToken(account: Account, claims: CallerClaims, resource: Resource): Access {
-  return accessByRoles(account, claims, resource) ?? OWNER;
+  return accessByRoles(account, claims, resource) ?? { kind: "owner", claims };
 }
 
 /**

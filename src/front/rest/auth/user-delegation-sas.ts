@@ -1,3 +1,5 @@
+import type { SasUser } from "../../../rules/access.ts";
+import type { CallerClaims } from "../../../rules/roles.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
 import type { KnownAddress } from "./address.ts";
 import { type Resource, SERVICE_LETTERS, type ServiceName } from "./resource.ts";
@@ -15,7 +17,7 @@ import {
 } from "./sas.ts";
 import { authenticationFailed, MacKey } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
-import { signedResource, signedTime } from "./signed-resource.ts";
+import { isForOneBlob, signedResource, signedTime } from "./signed-resource.ts";
 import { accessByRoles, signerClaims } from "./token-access.ts";
 import {
   type Identity,
@@ -80,9 +82,18 @@ export function verifyUserDelegationSas(
   requireTermsMet(request, validity);
   requireBoundUser(query, bearer);
 
-  const signer = accessByRoles(address.account, signerClaims(key), resource);
+  const claims = signerClaims(key);
+  const signer = accessByRoles(address.account, claims, resource);
+  const user = userOf(query, claims);
   return {
-    access: { kind: "service-sas", letters, policy: null, ...(signer === null ? {} : { signer }) },
+    access: {
+      kind: "service-sas",
+      letters,
+      policy: null,
+      ...(isForOneBlob(query) ? { isForOne: true } : {}),
+      ...(signer === null ? {} : { signer }),
+      ...(resource.service === "blob" || resource.service === "dfs" ? { user } : {}),
+    },
     overrides: row.fields.includes("rscc") ? overridesOf(query) : [],
     keyRange: null,
     encryptionScope: (row.fields.includes("ses") && sasField(query, "ses")) || null,
@@ -94,14 +105,25 @@ function requireSupportedFields(query: Query, { fields }: Row): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
   }
-  if (sasField(query, "suoid") !== "") {
-    throw authenticationFailed("This server does not check access for another user (suoid) yet.");
+  if (sasField(query, "saoid") !== "" && sasField(query, "suoid") !== "") {
+    throw authenticationFailed("A token names one user: give saoid or suoid, not both.");
   }
-  for (const name of words(DELEGATE)) {
+  for (const name of words(`${AGENTS} ${DELEGATE}`)) {
     if (sasField(query, name) !== "" && !fields.includes(name)) {
       throw authenticationFailed(`${name} is not signed in this version (sv): use a newer one.`);
     }
   }
+}
+
+/**
+ * The user who acts: the signer, or the one whom it names. With `saoid` the signer says that this
+ * user may do what the token permits; with `suoid` ACLs must grant it. Groups are not known.
+ */
+function userOf(query: Query, signer: CallerClaims): SasUser {
+  const [checked, authorized] = [sasField(query, "suoid"), sasField(query, "saoid")];
+  if (checked !== "") return { claims: { oid: [checked] }, kind: "checked" };
+  if (authorized !== "") return { claims: { oid: [authorized] }, kind: "authorized" };
+  return { claims: signer, kind: "signer" };
 }
 
 /** A token bound to a user is valid only with that user's bearer token. */

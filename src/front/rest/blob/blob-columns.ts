@@ -1,6 +1,6 @@
 import type { Instant } from "../../../base/clock.ts";
 import { etagOf, isoOfStamp, type Stamp } from "../../../base/stamp.ts";
-import type { ListedItem, ShownBlob } from "../../../service/blob/list-blobs.ts";
+import type { ListedItem, ShownBlob } from "../../../service/blob/listed-blob.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import type { ArrowColumn } from "../arrow/arrow-columns.ts";
 import { archiveStatus } from "./tier-headers.ts";
@@ -80,6 +80,12 @@ function isCurrent({ shown, blob }: BlobRow): boolean {
   return shown?.revision === null && shown.deleted === null && (blob?.versionId ?? 0n) !== 0n;
 }
 
+function resourceTypeOf(shown: ShownBlob | null, blob: Blob | null): string {
+  if (shown === null) return "blobprefix";
+  if (blob === null || blob.path === null) return "blob";
+  return blob.path.directoryId === 0n ? "file" : "directory";
+}
+
 /** A blob with uncommitted blocks only is shown as available. */
 function leaseOf({ shown, blob }: BlobRow) {
   if (shown === null) return null;
@@ -92,7 +98,7 @@ const DELETED = ["deleted", "deletedwithversions"];
 const CHOSEN: readonly ChosenColumn[] = [
   ...always(
     text("Name", ({ name }) => name),
-    text("ResourceType", ({ shown }) => (shown === null ? "blobprefix" : "blob")),
+    text("ResourceType", ({ shown, blob }) => resourceTypeOf(shown, blob)),
   ),
   ...ifIncluded(
     SNAPSHOTS,

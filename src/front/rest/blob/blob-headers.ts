@@ -1,7 +1,11 @@
 import { isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
-import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
+import type { Blob, BlobCopy, BlobPath } from "../../../service/blob/records.ts";
+import {
+  type ShownPermissions,
+  shownAccessControl,
+} from "../../../service/blob/shown-access-control.ts";
 import { propertyHeaders } from "../content-properties.ts";
 import { copyHeaders, leaseHeaders, metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
@@ -28,8 +32,35 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
     ...(blob.tags.length === 0 ? [] : ["x-ms-tag-count", String(blob.tags.length)]),
     ...typeHeaders(blob),
     ...(blob.copy === null ? [] : blobCopyHeaders(blob.copy)),
+    ...expiryHeaders(blob),
+    ...(blob.path === null ? [] : pathHeaders(blob.path, blob)),
     ...metadataHeaders(blob.metadata),
   ];
+}
+
+/** When a file goes by itself. */
+export function expiryHeaders({ terms }: Blob): string[] {
+  const expiresMs = terms?.expiresMs ?? null;
+  return expiresMs === null ? [] : ["x-ms-expiry-time", rfc1123(expiresMs)];
+}
+
+/** The headers that only files and directories of hierarchical containers have. */
+function pathHeaders({ directoryId, control }: BlobPath, { terms }: Blob): string[] {
+  const found = shownAccessControl(control);
+  const type = ["x-ms-resource-type", directoryId === 0n ? "file" : "directory"];
+  const shown = [...type, ...accessControlHeaders(found), "x-ms-acl", found.acl];
+  return [...shown, ...encryptionContextHeaders(terms)];
+}
+
+/** What a client noted about the encryption that it does itself. */
+export function encryptionContextHeaders(terms: Blob["terms"]): string[] {
+  const context = terms?.encryptionContext ?? "";
+  return context === "" ? [] : ["x-ms-encryption-context", context];
+}
+
+export function accessControlHeaders(found: ShownPermissions): string[] {
+  const { owner, group, permissions } = found;
+  return ["x-ms-owner", owner, "x-ms-group", group, "x-ms-permissions", permissions];
 }
 
 /** Headers that only some types of blobs have. */

@@ -21,6 +21,8 @@ export type BlobCall = StorageCall<BlobRoute>;
 /** The dependencies of handlers: the service's, and the resolver of copy sources. */
 export interface BlobFront extends CopyContext {
   readonly sources: CopySources;
+  /** Whether requests come through the Data Lake endpoint. */
+  readonly isDataLake?: boolean;
 }
 
 export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestResponse>;

@@ -1,15 +1,14 @@
-import type { BlobContext } from "../../../service/blob/context.ts";
 import { createContainer } from "../../../service/blob/create-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { addressOf, type BlobCall } from "./call.ts";
+import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
 import { publicAccessOf } from "./public-access.ts";
 
 const UNSUPPORTED = ["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
 
 export async function handleCreateContainer(
-  context: BlobContext,
+  context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
@@ -19,6 +18,7 @@ export async function handleCreateContainer(
     access: call.access,
     publicAccess: publicAccessOf(headers),
     metadata: metadataOf(headers),
+    isDataLake: context.isDataLake ?? false,
   });
   return { status: 201, headers: versionHeaders(version), body: null };
 }

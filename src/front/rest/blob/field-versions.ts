@@ -117,6 +117,12 @@ export const BLOB_FIELDS: readonly FieldsSince<BlobOperationName>[] = [
     headers: ["x-ms-is-current-version", "x-ms-tag-count", "x-ms-blob-sealed"],
   },
   {
+    since: "2020-06-12",
+    of: ["getBlob", "getBlobProperties"],
+    headers: ["x-ms-resource-type", "x-ms-owner", "x-ms-group", "x-ms-permissions"],
+  },
+  { since: "2023-11-03", of: ["getBlob", "getBlobProperties"], headers: ["x-ms-acl"] },
+  {
     since: "2026-10-06",
     of: ["getBlob"],
     headers: ["x-ms-access-tier", "x-ms-access-tier-inferred", "x-ms-access-tier-change-time"],
@@ -166,6 +172,22 @@ export const BLOB_FIELDS: readonly FieldsSince<BlobOperationName>[] = [
       "Blob/Properties/TagCount",
     ],
   },
+  {
+    since: "2020-06-12",
+    of: ["listBlobs"],
+    elements: [
+      "Blob/Properties/Owner",
+      "Blob/Properties/Group",
+      "Blob/Properties/Permissions",
+      "Blob/Properties/Acl",
+    ],
+  },
+  {
+    since: "2020-10-02",
+    of: ["listBlobs"],
+    elements: ["Blob/Properties/ResourceType", "Blob/DeletionId"],
+  },
+  { since: "2021-06-08", of: ["listBlobs"], elements: ["BlobPrefix/Properties"] },
   { since: "2020-10-02", of: ["getPageRanges"], elements: ["NextMarker"] },
 ];
 

@@ -40,7 +40,7 @@ export async function handleFindBlobsByTags(
     from: positionOf(query),
     resultsMax: resultsMaxOf(query),
   };
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
       echoed(query, "where", "Where") +

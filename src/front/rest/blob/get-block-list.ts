@@ -17,7 +17,7 @@ export async function handleGetBlockList(
   const type = typeOf(query);
   const lists = await getBlockList(context, blobReadOf(call));
   const { old } = lists.seen;
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(`${XML_DECLARATION}<BlockList><CommittedBlocks>`);
   if (type !== "uncommitted") {
     await xml.addAll(lists.committed, ({ name, length }) => block(name, length));

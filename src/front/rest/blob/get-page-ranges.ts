@@ -33,7 +33,7 @@ export async function handleGetPageRanges(
     resultsMax:
       call.version >= PAGED_SINCE ? rangesMaxOf(query, PAGE_RANGES_MAX) : Number.POSITIVE_INFINITY,
   });
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(`${XML_DECLARATION}<PageList>`);
   await xml.addAll(ranges, rangeElement);
   xml.add(`${nextOffsetElement(next)}</PageList>`);

@@ -85,7 +85,7 @@ No header of the service is accepted and ignored. A request for one of these fea
 | customer-provided keys | \`x-ms-encryption-key\`, \`-key-sha256\`, \`-algorithm\`, also for sources |
 | encryption scopes | \`x-ms-encryption-scope\`, \`x-ms-default-encryption-scope\`, \`x-ms-deny-encryption-scope-override\`; writing with a SAS that has \`ses\`: 400 \`UnsupportedQueryParameter\` |
 | immutability and legal hold | \`x-ms-immutability-policy-…\`, \`x-ms-legal-hold\`; setImmutabilityPolicy, deleteImmutabilityPolicy, setLegalHold: 501 |
-| expiry | \`x-ms-expiry-…\`; setBlobExpiry: 501 |
+| expiry on creation | \`x-ms-expiry-…\`; Set Blob Expiry works in [containers with directories](datalake-operations.md) |
 | query | queryBlob: 501 |
 | static website | switching it on in the properties of the service: 400 |
 | change feed | \`$blobchangefeed\` does not exist (404 \`ContainerNotFound\`) and cannot be created (400 \`InvalidResourceName\`) |

@@ -36,6 +36,7 @@ import { handlePutPage } from "./put-page.ts";
 import { handlePutPageFromUrl } from "./put-page-from-url.ts";
 import type { BlobOperationName } from "./route.ts";
 import { handleSealBlob } from "./seal-blob.ts";
+import { handleSetBlobExpiry } from "./set-blob-expiry.ts";
 import { handleSetBlobMetadata } from "./set-blob-metadata.ts";
 import { handleSetBlobProperties } from "./set-blob-properties.ts";
 import { handleSetBlobTags } from "./set-blob-tags.ts";
@@ -77,6 +78,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   getBlobProperties: handleGetBlobProperties,
   getBlobMetadata: handleGetBlobMetadata,
   setBlobProperties: handleSetBlobProperties,
+  setBlobExpiry: handleSetBlobExpiry,
   setBlobMetadata: handleSetBlobMetadata,
   deleteBlob: handleDeleteBlob,
   leaseBlob: handleLeaseBlob,

@@ -2,13 +2,15 @@ import { BLOB_NAME_CHARS_MAX } from "../../../base/limits.ts";
 import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import {
-  type ListBlobs,
-  type ListPosition,
-  listBlobs,
-  type ShownBlob,
-} from "../../../service/blob/list-blobs.ts";
+import { listBlobs } from "../../../service/blob/list-blobs.ts";
+import type {
+  ListBlobs,
+  ListedPrefix,
+  ListPosition,
+  ShownBlob,
+} from "../../../service/blob/listed-blob.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
+import { shownAccessControl } from "../../../service/blob/shown-access-control.ts";
 import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
 import type { HiddenFields } from "../field-versions.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
@@ -67,15 +69,24 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
       versions: includes.has("versions"),
       deleted: includes.has("deleted"),
       versionsOnly: includes.has("deletedwithversions"),
+      deletedOnly: showsDeletedOnly(query),
     },
     tags: includes.has("tags"),
   };
   if (call.version >= ARROW_SINCE && acceptsType(call.request.headers, ARROW_TYPE)) {
-    const body = await listArrow(context, asked, includes);
+    const body = await listArrow(context, call, asked, includes);
     return { status: 200, headers: ["Content-Type", ARROW_TYPE], body };
   }
   const body = await listXml(context, call, asked, includes);
   return { status: 200, headers: [...XML_CONTENT], body };
+}
+
+/** Whether a client of Data Lake lists what can be restored. */
+function showsDeletedOnly(query: Query): boolean {
+  const value = query.get("showonly") ?? "";
+  const words = value.toLowerCase().split(",");
+  if (words.every((word) => word === "" || word === "deleted")) return words.includes("deleted");
+  throw invalidQuery("showonly", value, "It must be deleted.");
 }
 
 /** Since then lists support the Apache Arrow format and `endbefore`. */
@@ -83,6 +94,7 @@ const ARROW_SINCE = "2026-10-06";
 
 async function listArrow(
   context: BlobContext,
+  { request }: BlobCall,
   asked: ListBlobs,
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
@@ -90,6 +102,7 @@ async function listArrow(
   let next: ListPosition | null = null;
   for await (const page of listBlobs(context, asked)) {
     stream.add(page.items.map(rowOf));
+    await request.rendering?.grownTo(stream.bytes);
     next = page.next;
     if (stream.isFull) break;
   }
@@ -108,7 +121,7 @@ async function listXml(
 ): Promise<ResponseBody> {
   const { query } = call.request;
   const render = rendererOf(includes, call.hidden);
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       `${attribute("ContainerName", call.route.container)}>` +
@@ -121,7 +134,7 @@ async function listXml(
   for await (const page of listBlobs(context, asked)) {
     for (const item of page.items) {
       if (item.kind === "blob") xml.addBytes(item.text(render));
-      else xml.add(`<BlobPrefix>${nameElement("Name", item.name)}</BlobPrefix>`);
+      else xml.add(prefixElement(item));
       const wait = xml.next();
       if (wait !== undefined) await wait;
     }
@@ -162,6 +175,9 @@ function markerText(next: ListPosition): string {
 const METADATA = 1;
 const TAGS = 2;
 const COPY = 4;
+const PERMISSIONS = 8;
+/** How many choices of parts there are. */
+const CHOICES = 16;
 
 type Renderer = (shown: ShownBlob) => string;
 
@@ -170,7 +186,11 @@ const RENDERERS = new Map<HiddenFields | null, readonly Renderer[]>();
 
 function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
-  const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
+  const parts =
+    part("metadata", METADATA) |
+    part("tags", TAGS) |
+    part("copy", COPY) |
+    part("permissions", PERMISSIONS);
   let renderers = RENDERERS.get(hidden);
   if (renderers === undefined) {
     renderers = renderersWithout(hidden);
@@ -181,10 +201,39 @@ function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null):
 
 /** Creates a renderer for each choice of parts. */
 function renderersWithout(hidden: HiddenFields | null): Renderer[] {
-  return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
+  return Array.from({ length: CHOICES }, (_, parts): Renderer => {
     if (hidden === null) return (shown) => blobElement(shown, parts);
     return (shown) => hidden.xmlWithout(blobElement(shown, parts));
   });
+}
+
+/** A prefix in a hierarchical container is a directory, which has properties. */
+function prefixElement({ name, blob: item }: ListedPrefix): string {
+  const blob = item?.shown().blob ?? null;
+  const properties =
+    blob === null
+      ? ""
+      : `<Properties><Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
+        `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified>` +
+        `<Etag>${etagOf(blob.etag)}</Etag>${resourceTypeElement(blob)}</Properties>`;
+  return `<BlobPrefix>${nameElement("Name", name)}${properties}</BlobPrefix>`;
+}
+
+/** Only files and directories of hierarchical containers have them. */
+function permissionElements({ path }: Blob): string {
+  if (path === null) return "";
+  const { owner, group, permissions, acl } = shownAccessControl(path.control);
+  return (
+    element("Owner", owner) +
+    element("Group", group) +
+    element("Permissions", permissions) +
+    element("Acl", acl)
+  );
+}
+
+function resourceTypeElement({ path }: Blob): string {
+  if (path === null) return "";
+  return `<ResourceType>${path.directoryId === 0n ? "file" : "directory"}</ResourceType>`;
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {
@@ -210,14 +259,19 @@ function blobElement(shown: ShownBlob, parts: number): string {
     `${lease === null ? "" : leaseElements(lease)}` +
     `${deleted === null ? "" : deletionElements(deleted)}` +
     ((parts & COPY) !== 0 && blob.copy !== null ? copyElements(blob.copy) : "") +
-    `<ServerEncrypted>true</ServerEncrypted>${tagCount}</Properties>${metadata}${tags}` +
+    `<ServerEncrypted>true</ServerEncrypted>${tagCount}` +
+    ((parts & PERMISSIONS) !== 0 ? permissionElements(blob) : "") +
+    `${resourceTypeElement(blob)}</Properties>` +
+    `${metadata}${tags}` +
     `<OrMetadata />${shown.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
 }
 
 /** The elements that distinguish revisions of the same name. */
-function revisionElements({ revision, deleted }: ShownBlob, { versionId }: Blob): string {
-  const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
+function revisionElements(shown: ShownBlob, { versionId }: Blob): string {
+  const { revision, deleted, deletionId } = shown;
+  const which = deletionId === null ? "" : `<DeletionId>${deletionId}</DeletionId>`;
+  const gone = deleted === null ? "" : `<Deleted>true</Deleted>${which}`;
   if (revision?.kind === "snapshot") {
     return `${gone}<Snapshot>${isoOfStamp(revision.stamp)}</Snapshot>`;
   }

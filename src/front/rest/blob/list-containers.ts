@@ -34,7 +34,7 @@ export async function handleListContainers(
     system: includes.has("system"),
   });
   const withMetadata = includes.has("metadata");
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(listStart(call.endpoint, query, "Containers"));
   let next: ContainerPosition | null = null;
   for await (const page of pages) {

@@ -37,10 +37,10 @@ const BREAK_WAIT_MS_MAX = 30_000;
 
 /** The context of one request, whose store breaks the caches of SMB clients. */
 function contextOf(context: FileFront, { request }: FileCall): FileFront {
-  const { store, contents, breaks, settingsOf, copies, sources } = context;
+  const { store, contents, breaks, settingsByAccount, copies, sources } = context;
   const patienceMs = Math.min(timeoutMsOf(request.query) ?? BREAK_WAIT_MS_MAX, BREAK_WAIT_MS_MAX);
   const breaking = new CacheBreakingStore(store, breaks, patienceMs);
-  return { store: breaking, contents, breaks, settingsOf, copies, sources };
+  return { store: breaking, contents, breaks, settingsByAccount, copies, sources };
 }
 
 function handlerOf(operation: FileOperationName): FileHandler {

@@ -49,7 +49,7 @@ async function listXml(
 ): Promise<ResponseBody> {
   const { query } = call.request;
   const { share, path, snapshot } = asked.at;
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       attribute("ShareName", share) +

@@ -23,7 +23,7 @@ export async function handleListHandles(
     after: handleMarkOf(query),
     resultsMax: resultsMaxOf(query),
   });
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
       echoed(query, "marker", "Marker") +

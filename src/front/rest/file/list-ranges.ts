@@ -38,7 +38,7 @@ export async function handleListRanges(
     resultsMax: isPaged ? rangesMaxOf(query, FILE_RANGES_MAX) : Number.POSITIVE_INFINITY,
     followsRenames: flagOf(headers, "x-ms-file-support-rename"),
   });
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(`${XML_DECLARATION}<Ranges>`);
   await xml.addAll(ranges, rangeElement);
   xml.add(`${nextOffsetElement(next)}</Ranges>`);

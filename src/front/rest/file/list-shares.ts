@@ -33,7 +33,7 @@ export async function handleListShares(
     deleted: includes.has("deleted"),
   });
   const withMetadata = includes.has("metadata");
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(listStart(call.endpoint, query, "Shares"));
   let next: SharePosition | null = null;
   for await (const page of pages) {

@@ -1,6 +1,5 @@
 import type { Server, Socket } from "node:net";
-import { ConnectionTable, type Counted, type TableLimits } from "../../connection-table.ts";
-import type { ListenerLimits } from "./limits.ts";
+import { ConnectionTable, type Counted } from "../../connection-table.ts";
 
 /** A connection of either listener. */
 export interface ListenerConnection extends Counted {
@@ -15,14 +14,9 @@ type Greet = (socket: Socket, isSurplus: boolean) => ListenerConnection & { sock
  * The sockets that a listener has accepted. Each one counts from its first byte on, a TLS
  * connection already while it shakes hands.
  */
-export class AcceptedSockets {
-  readonly #connections: ConnectionTable<ListenerConnection>;
+export class AcceptedSockets extends ConnectionTable<ListenerConnection> {
   /** By the client's address and port. */
   readonly #handshakes = new Map<string, Handshake>();
-
-  constructor(limits: ListenerLimits) {
-    this.#connections = new ConnectionTable(limits);
-  }
 
   /** Counts the connections of `server`, and calls `greet` when one is ready for requests. */
   watch(server: Server, isSecure: boolean, greet: Greet): void {
@@ -31,31 +25,13 @@ export class AcceptedSockets {
     server.prependListener(ready, (socket: Socket) => this.#greet(socket, greet));
   }
 
-  /** The number of open connections. */
-  get size(): number {
-    return this.#connections.size;
-  }
-
-  [Symbol.iterator](): Iterator<ListenerConnection> {
-    return this.#connections[Symbol.iterator]();
-  }
-
-  set limits(limits: TableLimits) {
-    this.#connections.limits = limits;
-  }
-
-  /** Call when the connection becomes idle. */
-  rested(connection: ListenerConnection): void {
-    this.#connections.rested(connection);
-  }
-
   #beginHandshake(socket: Socket): void {
     const handshake = new Handshake(socket);
     const client = clientOf(socket);
-    handshake.isSurplus = !this.#connections.add(handshake);
+    handshake.isSurplus = !this.add(handshake);
     this.#handshakes.set(client, handshake);
     socket.once("close", () => {
-      this.#connections.remove(handshake);
+      this.remove(handshake);
       this.#handshakes.delete(client);
     });
   }
@@ -65,13 +41,13 @@ export class AcceptedSockets {
     const handshake = this.#handshakes.get(client) ?? this.#added(socket);
     this.#handshakes.delete(client);
     const connection = greet(socket, handshake.isSurplus);
-    this.#connections.replace(handshake, connection);
-    connection.socket.once("close", () => this.#connections.remove(connection));
+    this.replace(handshake, connection);
+    connection.socket.once("close", () => this.remove(connection));
   }
 
   #added(socket: Socket): Handshake {
     const handshake = new Handshake(socket);
-    handshake.isSurplus = !this.#connections.add(handshake);
+    handshake.isSurplus = !this.add(handshake);
     return handshake;
   }
 }

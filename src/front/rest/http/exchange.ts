@@ -4,6 +4,7 @@ import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import type { RestServiceName } from "../../outcome.ts";
+import type { Rendering } from "./rendering.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
 /** A request as handlers see it, whichever listener it came through. */
@@ -29,6 +30,8 @@ export interface RestRequest {
   readonly body: Body;
   /** Memory for a body that is read whole, shared by all requests of the server. */
   readonly wholeBodies: MemoryBudget;
+  /** Memory for a long document in the answer; a request inside of another one has none. */
+  readonly rendering?: Rendering;
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly receivedMs: Instant;

@@ -9,6 +9,7 @@ export function faultOfError(error: unknown): Fault {
     case "full":
       return new Fault("InsufficientStorage");
     case "broken":
+    case "unreachable":
       return new Fault("ServerBusy");
     case "unknown":
     case "damaged":

@@ -83,7 +83,7 @@ class HttpExchange implements Transfer {
   #body: Bytes | null = null;
 
   constructor(exchanges: Exchanges, wire: Wire, head: RequestHead) {
-    const { clock, tls, work, wholeBodies } = exchanges.options;
+    const { budget, clock, tls, work, wholeBodies } = exchanges.options;
     const { receiving, outcomes } = exchanges;
     const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
     this.#exchanges = exchanges;
@@ -95,6 +95,7 @@ class HttpExchange implements Transfer {
       head,
       body,
       wholeBodies,
+      budget.rendering,
       wire.remoteAddress,
       tls !== null,
       clock.now(),
@@ -114,6 +115,7 @@ class HttpExchange implements Transfer {
         response = this.#refusal(error);
       } finally {
         work.end();
+        this.#request.handled();
       }
       const sending = this.#answer(response);
       if (sending !== undefined) await sending;

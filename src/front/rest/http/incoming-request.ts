@@ -6,6 +6,7 @@ import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
 import { parseQuery } from "./query.ts";
+import { Rendering } from "./rendering.ts";
 import { RequestFacts } from "./request-facts.ts";
 import { type RequestHead, UNKNOWN_LENGTH } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
@@ -41,11 +42,14 @@ export class IncomingRequest implements RestRequest {
   version = NEWEST_VERSION;
   #query: Query = NO_QUERY;
   readonly #refusal: Fault | null;
+  readonly #renderings: MemoryBudget;
+  #rendering: Rendering | null = null;
 
   constructor(
     head: RequestHead,
     body: IncomingBody,
     wholeBodies: MemoryBudget,
+    renderings: MemoryBudget,
     remoteAddress: string,
     secure: boolean,
     receivedMs: Instant,
@@ -58,6 +62,7 @@ export class IncomingRequest implements RestRequest {
     this.#refusal = head.refusal;
     this.body = body;
     this.wholeBodies = wholeBodies;
+    this.#renderings = renderings;
     this.remoteAddress = remoteAddress;
     this.secure = secure;
     this.receivedMs = receivedMs;
@@ -65,6 +70,16 @@ export class IncomingRequest implements RestRequest {
 
   get query(): Query {
     return this.#query;
+  }
+
+  get rendering(): Rendering {
+    this.#rendering ??= new Rendering(this.#renderings);
+    return this.#rendering;
+  }
+
+  /** Called once, when a handler has returned or failed. */
+  handled(): void {
+    this.#rendering?.end();
   }
 
   /**

@@ -118,6 +118,7 @@ testOnBoth(
         [
           ["full", 507, "InsufficientStorage"],
           ["broken", 503, "ServerBusy"],
+          ["unreachable", 503, "ServerBusy"],
           ["unknown", 500, "InternalError"],
           ["damaged", 500, "InternalError"],
         ] as [StoreErrorKind, number, string][]

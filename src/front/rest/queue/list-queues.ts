@@ -22,7 +22,7 @@ export async function handleListQueues(
     after: markerOf(query, ["n"], "InvalidMarker")?.text ?? "",
     resultsMax: resultsMaxOf(query),
   });
-  const xml = new XmlBytes(call.hidden);
+  const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(listStart(call.endpoint, query, "Queues"));
   let marker = "";
   for await (const { queues, next } of pages) {

@@ -88,5 +88,7 @@ export function answerEntityWrite(
   const level = metadataLevelOf(request);
   const json = new EntityJson({ level, endpoint, account, table: route.table, select: null });
   headers.push(...jsonContent(level));
-  return { status: 201, headers, body: json.one({ ...write.place, ...written }) };
+  const { stamp, properties } = written;
+  const entity = { ...write.place, stamp, properties: properties ?? "" };
+  return { status: 201, headers, body: json.one(entity) };
 }

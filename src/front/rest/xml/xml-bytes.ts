@@ -3,6 +3,7 @@ import { fairQueue, PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { LIST_BYTES_MAX } from "../../../base/limits.ts";
 import type { HiddenFields } from "../field-versions.ts";
 import type { ResponseBody } from "../http/exchange.ts";
+import type { Rendering } from "../http/rendering.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
 
 const PIECE_CHARS = 32 * 1024;
@@ -22,10 +23,12 @@ export class XmlBytes {
   /** Characters and bytes added before the last pause. */
   #addedBefore = 0;
   readonly #hidden: HiddenFields | null;
+  readonly #rendering: Rendering | undefined;
 
   /** Leaves `hidden` out of everything added as text. */
-  constructor(hidden: HiddenFields | null) {
+  constructor(hidden: HiddenFields | null, rendering?: Rendering) {
     this.#hidden = hidden;
+    this.#rendering = rendering;
   }
 
   /** Whether a list should end here and leave the rest to the next request. */
@@ -66,7 +69,7 @@ export class XmlBytes {
     if (this.#added < PIECE_BYTES) return undefined;
     this.#addedBefore += this.#added;
     this.#added = 0;
-    return fairQueue.next();
+    return this.#rendering?.grownTo(this.#addedBefore) ?? fairQueue.next();
   }
 
   done(): ResponseBody {

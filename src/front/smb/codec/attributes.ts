@@ -1,4 +1,4 @@
-import type { Directory, File } from "../../../service/file/tree-records.ts";
+import type { ListedItem } from "../../../service/file/tree-records.ts";
 import type { ClosedFile } from "./close.ts";
 import type { FileTimes } from "./create.ts";
 
@@ -14,7 +14,7 @@ export interface ShownItem extends ClosedFile {
   readonly name: string;
 }
 
-export function shownItem(item: Directory | File, isDirectory: boolean): ShownItem {
+export function shownItem(item: ListedItem, isDirectory: boolean): ShownItem {
   const size = "content" in item ? item.content.length : 0;
   return {
     isDirectory,
@@ -27,7 +27,7 @@ export function shownItem(item: Directory | File, isDirectory: boolean): ShownIt
   };
 }
 
-function timesOf({ created, accessed, written, changed }: Directory): FileTimes {
+function timesOf({ created, accessed, written, changed }: ListedItem): FileTimes {
   return { created, accessed, written, changed };
 }
 

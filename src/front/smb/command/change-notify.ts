@@ -48,10 +48,17 @@ function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest)
 async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean): Promise<News> {
   // A wait in the middle of a compound would block the requests behind it for ever.
   if (call.header.next !== 0) throw new StatusError(STATUS.INTERNAL_ERROR);
-  const cancelled = call.pend();
-  // The watch does not report what happened before it began: the handle may be closed already.
-  if (isFirst) await expectOpen(call, open);
-  return watch.now() ?? (await watch.next([cancelled, open.ending]));
+  const refused = new AbortController();
+  // Takes its place before it waits for the store: the first request is answered first.
+  const next = watch.next([call.pend(), open.ending, refused.signal]);
+  try {
+    // The watch does not report what happened before it began: the handle may be closed already.
+    if (isFirst) await expectOpen(call, open);
+  } catch (error) {
+    refused.abort();
+    throw error;
+  }
+  return next;
 }
 
 async function expectOpen({ server }: Call, open: FileOpen): Promise<void> {

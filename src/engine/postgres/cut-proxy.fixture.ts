@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const SOCKET = ".s.PGSQL.5432";
+/** The message that runs the prepared statement of this name. */
+const COMMIT = "\0commit\0";
+
+/** What happens to the next commit that passes, once. */
+type Trap = "lose the request" | "lose the answer" | "hold everything";
+
+/** Stands between a front end and the database, and cuts their connections. */
+export class CutProxy {
+  readonly folder = mkdtempSync(join(tmpdir(), "lazuli-cut-"));
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #trap: Trap | null = null;
+  #onSprung: () => void = () => {};
+  #isShut = false;
+
+  private constructor(serverFolder: string) {
+    this.#server = createServer((near) => this.#join(near, join(serverFolder, SOCKET)));
+  }
+
+  static async start(serverFolder: string): Promise<CutProxy> {
+    const proxy = new CutProxy(serverFolder);
+    await new Promise<void>((resolve) => {
+      proxy.#server.listen(join(proxy.folder, SOCKET), resolve);
+    });
+    return proxy;
+  }
+
+  /** Springs a trap at the next commit. Resolves when it has. */
+  trapNextCommit(trap: Trap): Promise<void> {
+    this.#trap = trap;
+    return new Promise((resolve) => {
+      this.#onSprung = resolve;
+    });
+  }
+
+  /** Ends all connections. While it is shut, new ones end, too. */
+  cut({ isShut = false } = {}): void {
+    this.#isShut = isShut;
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  open(): void {
+    this.#isShut = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut({ isShut: true });
+    await new Promise((resolve) => this.#server.close(resolve));
+    rmSync(this.folder, { recursive: true });
+  }
+
+  #join(near: Socket, path: string): void {
+    const far = createConnection(path);
+    const pair = [near, far] as const;
+    this.#pairs.add(pair);
+    for (const socket of pair) {
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#pairs.delete(pair);
+        for (const each of pair) each.destroy();
+      });
+    }
+    if (this.#isShut) near.destroy();
+    near.on("data", (data) => {
+      const isCommit = data.includes(COMMIT);
+      if (this.#trap === null || !isCommit) far.write(data);
+      else this.#spring(near, far, data);
+    });
+    far.on("data", (data) => near.write(data));
+  }
+
+  #spring(near: Socket, far: Socket, data: Buffer): void {
+    const trap = this.#trap;
+    this.#trap = null;
+    this.#onSprung();
+    if (trap === "hold everything") {
+      near.removeAllListeners("data");
+      near.resume();
+      return;
+    }
+    if (trap === "lose the request") {
+      near.destroy();
+      return;
+    }
+    far.removeAllListeners("data");
+    far.on("data", () => near.destroy());
+    far.write(data);
+  }
+}

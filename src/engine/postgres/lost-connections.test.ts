@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { k, put, read, v } from "../../store/opened-store.contract.ts";
+import { type Store, StoreError, type Transaction } from "../../store/store.ts";
+import { readAddress } from "./address.ts";
+import { CutProxy } from "./cut-proxy.fixture.ts";
+import { PostgresServer, skipWithoutOwnPostgres } from "./postgres-server.fixture.ts";
+import type { Times } from "./session.ts";
+import { openPostgresStore } from "./store.ts";
+
+const skip = skipWithoutOwnPostgres();
+/** Far longer than a restart takes on a busy machine. */
+const PATIENT: Partial<Times> = { patienceMs: 120_000, answerMs: 120_000 };
+
+describe("a front end that loses its database", { skip: skip ?? false }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+  after(() => server.remove());
+
+  /** A front end behind a proxy, and one with a connection of its own, on the same records. */
+  async function opened(t: TestContext, times: Partial<Times> = PATIENT) {
+    const proxy = await CutProxy.start(server.socketFolder);
+    const url = server.url();
+    const cutUrl = url.replace(server.socketFolder, proxy.folder);
+    const store = await openPostgresStore(readAddress(cutUrl), { times });
+    const other = await openPostgresStore(readAddress(url), { times: PATIENT });
+    t.after(async () => {
+      proxy.open();
+      await Promise.all([store.close(), other.close()]);
+      await proxy.close();
+    });
+    return { proxy, store, other, url };
+  }
+
+  for (const trap of ["lose the request", "lose the answer"] as const) {
+    test(`after a cut in mid-commit (${trap}) each write is there once`, async (t) => {
+      const { proxy, store, other } = await opened(t);
+      await put(store, k(1), v("0"));
+      for (let round = 1; round <= 5; round++) {
+        const sprung = proxy.trapNextCommit(trap);
+        const results = await Promise.all([store.transact(increment), store.transact(increment)]);
+        await sprung;
+        assert.deepEqual(results, [2 * round - 1, 2 * round]);
+        assert.equal(`${await read(other, k(1))}`, `${2 * round}`);
+        assert.equal(`${await read(store, k(1))}`, `${2 * round}`);
+      }
+    });
+  }
+
+  test("a body that was refused in a commit whose answer was lost is refused once", async (t) => {
+    const { proxy, store } = await opened(t);
+    await put(store, k(1), v("0"));
+    const sprung = proxy.trapNextCommit("lose the answer");
+    const [first, second] = await Promise.allSettled([
+      store.transact(increment),
+      store.transact((tx) => {
+        if (`${tx.get(k(1))}` === "1") throw new Error("seen");
+      }),
+    ]);
+    await sprung;
+    assert.deepEqual(first, { status: "fulfilled", value: 1 });
+    assert.equal(second?.status, "rejected");
+  });
+
+  test("a front end that stops while it has the write lock is cut off, and goes on", async (t) => {
+    const times = { ...PATIENT, idleMs: 100 };
+    const { proxy, store, other } = await opened(t, times);
+    await put(store, k(1), v("0"));
+    const sprung = proxy.trapNextCommit("hold everything");
+    const stopped = store.transact(increment);
+    await sprung;
+    await other.transact(increment);
+    assert.equal(await stopped, 2);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
+  test("reads go on after a cut, and never show what was cached before it", async (t) => {
+    const { proxy, store, other } = await opened(t);
+    for (let round = 0; round < 10; round++) {
+      await put(other, k(1), v(`${round}`));
+      const reading = read(store, k(1));
+      proxy.cut();
+      assert.equal(`${await reading}`, `${round}`);
+      await put(other, k(1), v(`${round} again`));
+      assert.equal(`${await read(store, k(1))}`, `${round} again`);
+    }
+  });
+
+  test("after a reconnect nothing is cached: a failover may have taken commits back", async (t) => {
+    const { proxy, store, url } = await opened(t);
+    await put(store, k(1), v("lost"));
+    assert.equal(`${await read(store, k(1))}`, "lost");
+    const { schema } = readAddress(url);
+    const older = Buffer.from("older").toString("hex");
+    const takeBack = `update ${schema}.kv set value = '\\x${older}'`;
+    await server.withClient(url, (client) => client.query(takeBack));
+    proxy.cut();
+    assert.equal(`${await read(store, k(1))}`, "older");
+  });
+
+  test("calls fail as unreachable while the database is gone, and go on when it is back", async (t) => {
+    const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
+    await put(store, k(1), v("0"));
+    proxy.cut({ isShut: true });
+    const isUnreachable = (error: unknown) =>
+      error instanceof StoreError && error.kind === "unreachable";
+    await assert.rejects(store.transact(increment), isUnreachable);
+    await assert.rejects(read(store, k(1)), isUnreachable);
+    proxy.open();
+    assert.equal(await untilReachable(() => store.transact(increment)), 1);
+    assert.equal(`${await read(other, k(1))}`, "1");
+  });
+
+  test("a commit whose fate cannot be found out is called unknown", async (t) => {
+    const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
+    await put(store, k(1), v("0"));
+    const sprung = proxy.trapNextCommit("lose the answer");
+    const lost = store.transact(increment);
+    await sprung;
+    proxy.cut({ isShut: true });
+    await assert.rejects(lost, (error) => error instanceof StoreError && error.kind === "unknown");
+    proxy.open();
+    const before = Number(await read(other, k(1)));
+    assert.equal(await untilReachable(() => store.transact(increment)), before + 1);
+  });
+
+  test("terminated connections lose and double nothing", async (t) => {
+    const { store, other, url } = await opened(t);
+    const { schema } = readAddress(url);
+    const terminate = () =>
+      server.withClient(url, (client) =>
+        client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'lazuli' and pid <> pg_backend_pid() and '${schema}' <> ''`,
+        ),
+      );
+    await underLoad([store, other], async (isEnough) => {
+      for (let round = 0; round < 5; round++) {
+        await isEnough(round);
+        await terminate();
+      }
+    });
+  });
+
+  test("a server that is killed in mid-commit and comes back loses and doubles nothing", async (t) => {
+    const { store, other } = await opened(t);
+    await underLoad([store, other], async (isEnough) => {
+      for (let round = 0; round < 3; round++) {
+        await isEnough(round);
+        await server.kill();
+        await server.resume();
+      }
+    });
+  });
+});
+
+function increment(tx: Transaction): number {
+  const next = Number(tx.get(k(1)) ?? 0) + 1;
+  tx.set(k(1), v(`${next}`));
+  return next;
+}
+
+/**
+ * Increments at all stores while `harm` runs, which waits for more of them between its rounds. Every
+ * result must come once, and the last one must be stored.
+ */
+async function underLoad(
+  stores: readonly Store[],
+  harm: (isEnough: (round: number) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const results: number[] = [];
+  let isDone = false;
+  let onResult: () => void = () => {};
+  const work = async (store: Store) => {
+    while (!isDone) {
+      results.push(await store.transact(increment));
+      onResult();
+    }
+  };
+  const working = stores.flatMap((store) => Array.from({ length: 4 }, () => work(store)));
+  const isEnough = async (round: number) => {
+    while (results.length < (round + 1) * 40) {
+      await new Promise<void>((resolve) => {
+        onResult = resolve;
+      });
+    }
+  };
+  try {
+    await harm(isEnough);
+  } finally {
+    isDone = true;
+  }
+  await Promise.all(working);
+  const count = results.length;
+  assert.deepEqual(
+    results.toSorted((a, b) => a - b),
+    Array.from({ length: count }, (_, at) => at + 1),
+  );
+  for (const store of stores) assert.equal(Number(await read(store, k(1))), count);
+}
+
+/** Tries again as long as a call fails as unreachable. */
+async function untilReachable<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.kind === "unreachable")) throw error;
+      await new Promise(setImmediate);
+    }
+  }
+}

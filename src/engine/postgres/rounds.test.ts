@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { key, SPACE } from "../../base/keys.ts";
+import { prefetch } from "../../store/accelerated.ts";
+import { ALL, k, put, v } from "../../store/opened-store.contract.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
+import { readAddress } from "./address.ts";
+import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.ts";
+import { openTestStore } from "./postgres-store.fixture.ts";
+import { openPostgresStore } from "./store.ts";
+
+const skip = skipWithoutPostgres();
+
+describe("bodies on records that must be fetched", { skip: skip ?? false }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+  after(() => server.remove());
+
+  /** A store whose cache is empty, on records of its own. */
+  async function cold(t: TestContext): Promise<Store> {
+    const { store, reopen, dispose } = await openTestStore(server);
+    t.after(dispose);
+    await store.transact((tx) => {
+      for (let at = 0; at < 200; at++) tx.set(k(at), v(`${at}`));
+    });
+    return reopen();
+  }
+
+  test("keys without a value are found in one round, however many", async (t) => {
+    const store = await cold(t);
+    let runs = 0;
+    await store.read((view) => {
+      runs++;
+      for (let at = 0; at < 100; at++) assert.equal(view.get(k(1, at)), undefined);
+    });
+    assert.equal(runs, 2);
+  });
+
+  test("a body may read keys that are made of its own stamps", async (t) => {
+    const store = await cold(t);
+    let runs = 0;
+    const stamps = await store.transact((tx) => {
+      runs++;
+      return Array.from({ length: 50 }, () => {
+        const stamp = tx.stamp();
+        const at = key(SPACE.container, stamp);
+        assert.equal(tx.get(at), undefined);
+        tx.set(at, v("new"));
+        return stamp;
+      });
+    });
+    assert.equal(new Set(stamps).size, 50);
+    assert.ok(runs <= 4, `${runs} runs`);
+  });
+
+  test("what a body names beforehand is fetched in one round", async (t) => {
+    const store = await cold(t);
+    let runs = 0;
+    const body = (view: View) => {
+      runs++;
+      const range = { from: k(100), until: k(200), options: { limit: 100 } };
+      prefetch(view, () => [k(1), k(2), range]);
+      const found = view.range(k(100), k(200), range.options).length;
+      return [`${view.get(k(1))}`, `${view.get(k(2))}`, found];
+    };
+    assert.deepEqual(await store.read(body), ["1", "2", 100]);
+    assert.equal(runs, 2);
+  });
+
+  test("a long range takes few rounds, forwards and backwards", async (t) => {
+    const store = await cold(t);
+    for (const reverse of [false, true]) {
+      let runs = 0;
+      const found = await store.read((view) => {
+        runs++;
+        return view.range(ALL.from, ALL.until, { limit: 1_000, reverse }).length;
+      });
+      assert.equal(found, 200);
+      assert.ok(runs <= 2, `${runs} runs`);
+    }
+  });
+
+  test("a body that catches what ends its run, or guesses wrong, does not write it", async (t) => {
+    const store = await cold(t);
+    const sum = (tx: Transaction) => {
+      let total = 0;
+      try {
+        for (const { value } of tx.range(k(0), k(5), { limit: 9 })) total += Number(value);
+      } catch {
+        total = -1;
+      }
+      total += Number(tx.get(k(7)) ?? 1_000);
+      tx.set(k(250), v(`${total}`));
+      return total;
+    };
+    assert.equal(await store.transact(sum), 0 + 1 + 2 + 3 + 4 + 7);
+    await put(store, k(7), v("8"));
+    assert.equal(await store.transact(sum), 18);
+  });
+
+  test("listeners hear of commits at other front ends, without a call at their own", async (t) => {
+    const url = server.url();
+    const [here, there] = await Promise.all([
+      openPostgresStore(readAddress(url)),
+      openPostgresStore(readAddress(url)),
+    ]);
+    t.after(() => Promise.all([here.close(), there.close()]));
+    const heard = new Promise<string[]>((resolve) => {
+      const end = here.changes((keys) => {
+        if (keys === null) return;
+        end();
+        resolve(keys.map((each) => each.toString("hex")));
+      });
+    });
+    await put(there, k(7), v("x"));
+    assert.deepEqual(await heard, ["2007"]);
+  });
+});

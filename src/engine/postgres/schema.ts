@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "./driver.ts";
+
+/** The newest version of the schema that this program knows. */
+export const SCHEMA_VERSION = 1;
+
+/** The oldest release of PostgreSQL with everything that the statements use. */
+export const SERVER_VERSION_MIN = 14;
+
+/** The statements that lead from one version to the next, beginning with none. */
+const STEPS: readonly string[] = [
+  `
+  create table kv (
+    head bytea not null,
+    digest bytea not null,
+    rest bytea not null,
+    value bytea not null,
+    primary key (head, digest)
+  ) with (fillfactor = 85);
+  alter table kv alter column value set storage external;
+  create table last_commit (
+    only_row boolean primary key default true check (only_row),
+    number bigint not null,
+    stamp bigint not null,
+    milliseconds bigint not null
+  ) with (fillfactor = 10);
+  insert into last_commit (number, stamp, milliseconds) values (0, 0, 0);
+  create table change (number bigint primary key, keys bytea[]);
+  create table front_end (
+    id bytea primary key,
+    number bigint generated always as identity,
+    sequence bigint not null,
+    milliseconds bigint not null
+  ) with (fillfactor = 10);
+  `,
+];
+
+/** One database of Lazuli, as its schema describes it. */
+export interface SchemaInfo {
+  /** Identifies the cluster: all front ends on this schema, and the bytes that they share. */
+  readonly cluster: string;
+}
+
+/**
+ * Makes the schema, or brings it up to date, or checks that it is not newer than this program. A
+ * lock makes other front ends that start at this moment wait. Errors say in one line what to do.
+ */
+export async function prepareSchema(client: Client, schema: string): Promise<SchemaInfo> {
+  await requireUsableServer(client);
+  await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+  try {
+    if (!(await hasTable(client, schema))) {
+      await client.query(
+        `create schema if not exists ${schema};
+        create table ${schema}.lazuli (version integer not null, cluster text not null);
+        insert into ${schema}.lazuli values (0, '${randomUUID()}')`,
+      );
+    }
+    await client.query(`set local search_path = ${schema}`);
+    const [row] = await rows(client, "select version, cluster from lazuli");
+    const version = Number(row?.version);
+    requireKnown(schema, version);
+    for (const step of STEPS.slice(version)) await client.query(step);
+    if (version < SCHEMA_VERSION)
+      await client.query(`update lazuli set version = ${SCHEMA_VERSION}`);
+    await client.query("commit");
+    return { cluster: String(row?.cluster) };
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+/** Any number that other programs in the database do not lock. */
+const SCHEMA_LOCK = 0x6c617a75;
+
+async function hasTable(client: Client, schema: string): Promise<boolean> {
+  const [row] = await rows(client, `select to_regclass('${schema}.lazuli') is not null as found`);
+  return row?.found === true;
+}
+
+function requireKnown(schema: string, version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new Error(
+    `the schema ${schema} was made by a newer Lazuli (version ${version}), this one knows up to ` +
+      `${SCHEMA_VERSION}: install a newer Lazuli, or choose another schema with ?schema=NAME`,
+  );
+}
+
+async function requireUsableServer(client: Client): Promise<void> {
+  const [row] = await rows(
+    client,
+    `select current_setting('server_version') as version,
+      current_setting('server_version_num')::integer as number,
+      pg_is_in_recovery() as is_standby,
+      current_setting('transaction_read_only') = 'on' as is_read_only,
+      current_setting('server_encoding') as encoding`,
+  );
+  requireServerVersion(Number(row?.number), String(row?.version));
+  if (row?.is_standby === true) {
+    throw new Error(
+      "the server is a standby, which takes no writes: give the address of the primary",
+    );
+  }
+  if (row?.is_read_only === true) {
+    throw new Error(
+      "the database is read-only: make it writable (default_transaction_read_only), or choose another",
+    );
+  }
+}
+
+/** `number` is PostgreSQL's `server_version_num`. */
+export function requireServerVersion(number: number, version: string): void {
+  if (number >= SERVER_VERSION_MIN * 10_000) return;
+  throw new Error(
+    `the server is PostgreSQL ${version}, which is too old: it takes ${SERVER_VERSION_MIN} or later`,
+  );
+}
+
+/** Adds a front end, unless it is there from an earlier session. Resolves to its number. */
+export async function addFrontEnd(client: Client, id: string): Promise<number> {
+  await client.query(
+    `insert into front_end (id, sequence, milliseconds) values ('\\x${id}', 0, 0)
+    on conflict do nothing`,
+  );
+  const [row] = await rows(client, `select number from front_end where id = '\\x${id}'`);
+  return Number(row?.number);
+}
+
+async function rows(client: Client, text: string): Promise<readonly Record<string, unknown>[]> {
+  return ((await client.query(text)) as { rows: Record<string, unknown>[] }).rows;
+}

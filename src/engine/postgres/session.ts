@@ -1,0 +1,158 @@
+import type { PostgresAddress, PostgresHost } from "./address.ts";
+import type { Client, Driver } from "./driver.ts";
+import { addFrontEnd, prepareSchema } from "./schema.ts";
+import { ConnectionLost, Wire } from "./wire.ts";
+
+/**
+ * How long the engine waits. The defaults of `TIMES` suit a network with a failover: the server
+ * frees the write lock of a front end that stopped before others give up.
+ */
+export interface Times {
+  /** For a connection to be made. */
+  readonly connectMs: number;
+  /** For the answer to a batch of statements. */
+  readonly answerMs: number;
+  /** For the server, until it ends a transaction that holds the write lock and does nothing. */
+  readonly idleMs: number;
+  /** For the database to come back, before calls fail as "unreachable". */
+  readonly patienceMs: number;
+}
+
+export const TIMES: Times = {
+  connectMs: 3_000,
+  answerMs: 20_000,
+  idleMs: 5_000,
+  patienceMs: 5_000,
+};
+
+/** The connections of a front end to one server. If one of them is lost, so is the session. */
+export interface Session {
+  /** For transactions that hold the write lock. */
+  readonly write: Wire;
+  /** For everything else. Each batch is one transaction and sees one state. */
+  readonly read: Wire;
+  readonly cluster: string;
+  /** The number of this front end, which no other one has at any time. */
+  readonly frontEnd: number;
+  /** Whether both connections were there when the last message came. */
+  readonly isAlive: boolean;
+  close(): Promise<void>;
+  /** Ends it without a word to the server. */
+  destroy(): void;
+}
+
+export interface SessionSetup {
+  readonly driver: Driver;
+  readonly address: PostgresAddress;
+  /** Identifies the front end. */
+  readonly id: string;
+  readonly times: Times;
+}
+
+/** Connects to the first host that takes writes. Rejects with the error of the last host. */
+export async function openSession(setup: SessionSetup, onLost: () => void): Promise<Session> {
+  let failure: unknown = new Error("no host is named");
+  for (const host of setup.address.hosts) {
+    try {
+      return await openSessionAt(setup, host, onLost);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function openSessionAt(
+  setup: SessionSetup,
+  host: PostgresHost,
+  onLost: () => void,
+): Promise<Session> {
+  const { schema } = setup.address;
+  const clients: Client[] = [];
+  const wires: Wire[] = [];
+  let isAlive = true;
+  const destroy = () => {
+    isAlive = false;
+    for (const { connection } of clients) connection.stream.destroy();
+  };
+  const lost = () => {
+    if (!isAlive) return;
+    destroy();
+    onLost();
+  };
+  try {
+    const writer = await connect(setup, host, clients);
+    const { cluster } = await prepareSchema(writer, schema);
+    await writer.query(settings(setup));
+    const frontEnd = await addFrontEnd(writer, setup.id);
+    const reader = await connect(setup, host, clients);
+    await reader.query(`${settings(setup)}; ${ONE_STATE}`);
+    for (const client of [writer, reader]) {
+      wires.push(new Wire(client, setup.times.answerMs, lost));
+    }
+    if (!isAlive) throw new ConnectionLost("the connection ended");
+    const [write, read] = wires as [Wire, Wire];
+    return {
+      write,
+      read,
+      cluster,
+      frontEnd,
+      get isAlive() {
+        return isAlive;
+      },
+      async close() {
+        isAlive = false;
+        await Promise.all(wires.map((wire) => wire.close()));
+      },
+      destroy,
+    };
+  } catch (error) {
+    destroy();
+    throw error;
+  }
+}
+
+async function connect(
+  { driver, address, times }: SessionSetup,
+  { host, port }: PostgresHost,
+  clients: Client[],
+): Promise<Client> {
+  const { user, password, database, ssl } = address;
+  const client = new driver.Client({
+    ...{ host, port, user, password, database, ssl },
+    keepAlive: true,
+    connectionTimeoutMillis: times.connectMs,
+    application_name: "lazuli",
+  });
+  clients.push(client);
+  // An error between two batches ends the connection; without a listener, it would end the process.
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+/**
+ * The plans of all statements are known in advance: by index, one row after another. Statistics of
+ * a table that was empty a moment ago would mislead the planner.
+ */
+const PLANS = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort", "material"]
+  .map((name) => `set enable_${name} = off`)
+  .join("; ");
+
+const ONE_STATE =
+  "set default_transaction_isolation = 'repeatable read'; set default_transaction_read_only = on";
+
+function settings({ address, times }: SessionSetup): string {
+  return [
+    `set search_path = ${address.schema}`,
+    "set default_transaction_isolation = 'read committed'",
+    "set plan_cache_mode = force_generic_plan",
+    "set jit = off",
+    // Acknowledged writes survive a crash, whatever the server's default is.
+    "set synchronous_commit = on",
+    `set statement_timeout = ${times.answerMs}`,
+    `set idle_in_transaction_session_timeout = ${times.idleMs}`,
+    "set client_connection_check_interval = 1000",
+    PLANS,
+  ].join("; ");
+}

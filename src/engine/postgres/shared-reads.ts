@@ -1,0 +1,92 @@
+import type { Connections } from "./connections.ts";
+import { Fetching, type Needy } from "./fetching.ts";
+import {
+  applyChanges,
+  askForChanges,
+  type LastCommit,
+  readLastCommit,
+  type TimeSource,
+} from "./news.ts";
+import type { RecordCache } from "./record-cache.ts";
+import { refusalOf } from "./server-errors.ts";
+import type { Session } from "./session.ts";
+import { READ_LAST } from "./statements.ts";
+
+/** A body that waits for news of the database, and for records that it needs. */
+export interface WaitingBody extends Needy {
+  /** Called when the cache shows a commit that is not older than the call. */
+  run(last: LastCommit): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * Brings the cache up to date for all bodies that wait, in one round trip. A batch that began
+ * after a call arrived tells of every commit that was acknowledged before: reads are linearizable.
+ */
+export class SharedReads {
+  readonly #connections: Connections;
+  readonly #cache: RecordCache;
+  readonly #time: TimeSource;
+  #waiting: WaitingBody[] = [];
+  #isRunning = false;
+
+  constructor(connections: Connections, cache: RecordCache, time: TimeSource) {
+    this.#connections = connections;
+    this.#cache = cache;
+    this.#time = time;
+  }
+
+  add(body: WaitingBody): void {
+    this.#waiting.push(body);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // Bodies of this iteration of the event loop share the first batch.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const bodies = this.#waiting;
+      this.#waiting = [];
+      try {
+        const session = await this.#connections.get();
+        // Bodies that arrived while the front end connected join this batch.
+        bodies.push(...this.#waiting.splice(0));
+        await this.#readFor(session, bodies);
+      } catch (error) {
+        for (const body of bodies) body.fail(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #readFor(session: Session, bodies: readonly WaitingBody[]): Promise<void> {
+    const last = await this.#bringUpToDate(session, bodies);
+    if (last === null) this.#waiting.unshift(...bodies);
+    else for (const body of bodies) body.run(last);
+  }
+
+  /** Null if the connection was lost meanwhile: a read can be repeated. */
+  async #bringUpToDate(session: Session, bodies: readonly Needy[]): Promise<LastCommit | null> {
+    const fetching = new Fetching(bodies);
+    const fetch = this.#cache.beginFetch();
+    const news = [{ statement: READ_LAST, values: [] }, askForChanges(this.#cache)];
+    try {
+      const answers = await session.read.run([...news, ...fetching.steps]);
+      if (!this.#connections.isCurrent(session)) return null;
+      const [[row = []] = [], changes = [], ...records] = answers;
+      const last = readLastCommit(row, row[3], this.#time);
+      applyChanges(this.#cache, last.number, changes);
+      this.#cache.makeRoom();
+      fetching.learn(this.#cache, fetch, last.number, records);
+      return last;
+    } catch (error) {
+      this.#connections.renew(session);
+      const refusal = refusalOf(error);
+      if (refusal !== null) throw refusal;
+      return null;
+    } finally {
+      this.#cache.endFetch(fetch);
+    }
+  }
+}
