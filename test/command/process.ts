@@ -94,11 +94,12 @@ export class LazuliProcess {
     });
   }
 
-  /** Resolves once the pattern is found on standard error. */
-  printedError(pattern: RegExp): Promise<void> {
+  /** Resolves once the pattern is found `count` times on standard error. */
+  printedError(pattern: RegExp, count = 1): Promise<void> {
+    const all = new RegExp(pattern, `${pattern.flags.replace("g", "")}g`);
     return new Promise((resolve, reject) => {
       this.#onErr = () => {
-        if (pattern.test(this.#err)) resolve();
+        if ([...this.#err.matchAll(all)].length >= count) resolve();
         else if (!this.isRunning) reject(new Error(`it ended: ${this.#out}${this.#err}`));
       };
       this.#onErr();

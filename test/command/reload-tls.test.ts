@@ -32,11 +32,16 @@ async function connected(origin: string): Promise<TLSSocket> {
   return socket;
 }
 
-/** The status line of an answer on a connection that stays open. */
+/** The status line of an answer on a connection that stays open. Fails if it was closed. */
 async function askOn(socket: TLSSocket): Promise<string> {
   socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  const [bytes] = (await once(socket, "data")) as [Buffer];
-  return String(bytes).split("\r\n")[0] ?? "";
+  return await new Promise((resolve, reject) => {
+    const fail = () => reject(new Error("the connection was closed"));
+    socket.once("close", fail).once("data", (bytes) => {
+      socket.off("close", fail);
+      resolve(String(bytes).split("\r\n")[0] ?? "");
+    });
+  });
 }
 
 const serialOf = (socket: TLSSocket) => socket.getPeerCertificate().serialNumber;

@@ -8,7 +8,7 @@ import { LazuliProcess } from "./process.ts";
 
 export const newKey = () => randomBytes(64).toString("base64");
 
-const LINE = /^\S+ (The configuration is .*)$/gm;
+const LINE = /^\S+ (The configuration is .*)\n/gm;
 
 /** A server with a configuration file that tests change, in its own folder. */
 export class ReloadedServer {
@@ -72,8 +72,7 @@ export class ReloadedServer {
   /** Resolves to the next line about a reload. */
   async nextLine(): Promise<string> {
     const count = ++this.#reloads;
-    const lines = () => [...this.process.errors.matchAll(LINE)];
-    await this.process.printedError(new RegExp(`(?:The configuration is [^]*\n[^]*){${count}}`));
-    return lines()[count - 1]?.[1] ?? "";
+    await this.process.printedError(LINE, count);
+    return [...this.process.errors.matchAll(LINE)][count - 1]?.[1] ?? "";
   }
 }

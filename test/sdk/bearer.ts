@@ -54,7 +54,7 @@ export function askSecurely(
       answer.setEncoding("utf8").on("data", (part) => {
         text += part;
       });
-      answer.on("end", () => {
+      answer.on("error", reject).on("end", () => {
         const code = String(answer.headers["x-ms-error-code"] ?? "");
         resolve({ status: answer.statusCode ?? 0, code, text });
       });
