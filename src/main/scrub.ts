@@ -59,7 +59,7 @@ export class Scrub {
       tell(`damaged: ${name}: ${reason}`);
     });
     let paidBytes = 0;
-    let done = { records: 0, bytes: 0 };
+    let done = { objects: 0, bytes: 0 };
     for await (done of verifier.run()) {
       if (this.#isStopped) return;
       const owedMs = ((done.bytes - paidBytes) / (mibPerSecond * MIB)) * 1_000;
@@ -68,7 +68,7 @@ export class Scrub {
       await this.#pause(owedMs);
       if (this.#isStopped) return;
     }
-    const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
+    const what = `${done.objects} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
     tell(`scrub: ${what} read, ${damaged} objects with damaged bytes`);
   }
 

@@ -6,6 +6,7 @@ import type { Contents } from "../store/contents.ts";
 import type { Entry } from "../store/entry.ts";
 import { isDamageError, type Store } from "../store/store.ts";
 import { contentOfRecord, nameOfRecord } from "./object-names.ts";
+import type { Progress } from "./progress-bar.ts";
 
 /** Records per read, so that requests run in between. */
 const RECORDS_AT_ONCE = 256;
@@ -13,12 +14,6 @@ const RECORDS_AT_ONCE = 256;
 const CONTENTS_REMEMBERED_MAX = 1_000_000;
 const FIRST_KEY = Buffer.from([0x01]);
 const BEHIND_ALL = Buffer.from([0xff]);
-
-export interface Progress {
-  readonly records: number;
-  /** Bytes of records and of their contents. */
-  readonly bytes: number;
-}
 
 /**
  * Reads every record, and all bytes that records refer to. The engine reports damaged records as it
@@ -41,7 +36,7 @@ export class Verifier {
     this.#onDamage = onDamage;
   }
 
-  /** Reads everything, and yields its progress. */
+  /** Reads everything, and yields its progress in records and their bytes, contents included. */
   async *run(): AsyncGenerator<Progress> {
     for (let from: Bytes | null = FIRST_KEY; from !== null; ) {
       const entries: readonly Entry[] | null = await this.#readRecords(from);
@@ -50,9 +45,9 @@ export class Verifier {
         this.#bytes += entry.key.length + entry.value.length;
         const before = this.#bytes;
         await this.#readBytesOf(entry);
-        if (this.#bytes > before) yield { records: this.#records, bytes: this.#bytes };
+        if (this.#bytes > before) yield { objects: this.#records, bytes: this.#bytes };
       }
-      yield { records: this.#records, bytes: this.#bytes };
+      yield { objects: this.#records, bytes: this.#bytes };
       from = nextKey(entries);
     }
   }

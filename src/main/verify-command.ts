@@ -7,7 +7,7 @@ import type { S3Place } from "../engine/s3/s3-place.ts";
 import type { FailStop } from "../store/store.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { openData } from "./open-data.ts";
-import { ProgressLines } from "./progress-lines.ts";
+import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
 import { StartError } from "./start-error.ts";
 import { Verifier } from "./verifier.ts";
 
@@ -19,7 +19,7 @@ export interface VerifySurroundings {
   readonly failStop: FailStop;
   readonly out: (line: string) => void;
   /** The output for progress; a terminal shows it in one line. */
-  readonly progress: { readonly isTTY?: boolean; write(text: string): unknown };
+  readonly progress: ProgressOutput;
 }
 
 /**
@@ -43,14 +43,15 @@ export async function verify(
   const { onDamage } = reports;
   const options = { tell: (line: string) => around.out(`note: ${line}`), onDamage };
   const data = await openData(place, around.clock, around.failStop, options);
-  const lines = new ProgressLines(around.progress, await bytesIn(folder));
+  const total = { objects: 0, bytes: await bytesIn(folder) };
+  const bar = new ProgressBar(around.progress, { clock: around.clock, total, noun: "records" });
   try {
     reports.lookIn(data.store);
-    let done = { records: 0, bytes: 0 };
-    for await (done of new Verifier(data, tell).run()) lines.show(done);
+    let done = { objects: 0, bytes: 0 };
+    for await (done of new Verifier(data, tell).run()) bar.show(done);
     await reports.finish();
-    lines.end();
-    const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
+    bar.end();
+    const what = `${done.objects} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
     around.out(damaged === 0 ? `All is well: ${what}.` : `${damaged} damaged, of ${what}.`);
     return damaged === 0 ? 0 : DAMAGED_EXIT_CODE;
   } finally {
