@@ -8,6 +8,8 @@ const LINE_PERCENT = 10;
 const LINE_MS = 10_000;
 /** A bar changes at most this often: writing to a terminal takes time. */
 const BAR_MS = 100;
+/** Before this time a rate says little about the rest. */
+const RATE_SECONDS_MIN = 1;
 const CLEAR_LINE = "\r\u001b[K";
 
 /** How far long work is. */
@@ -83,8 +85,8 @@ export class ProgressBar {
       ...(percent === null ? [] : [`${percent} %`]),
       `${done.objects} ${noun}`,
       `${(done.bytes / MIB).toFixed(0)} MiB`,
-      ...(seconds === 0 ? [] : [rateOf(done, seconds, noun)]),
-      ...(left === null ? [] : [`${timeText(left)} left`]),
+      ...(seconds < RATE_SECONDS_MIN ? [] : [rateOf(done, seconds, noun)]),
+      ...(left === null || seconds < RATE_SECONDS_MIN ? [] : [`${timeText(left)} left`]),
     ];
     const line = parts.join(", ");
     if (!this.#isTerminal) return `${line}\n`;

@@ -199,7 +199,7 @@ test("verify finds nothing in an intact folder, and names the damage in another"
     assert.ok(out.includes(`damaged: ${name}`), out);
   }
   assert.match(out, /\d+ damaged, of \d+ records, \d+\.\d MiB\.\n$/);
-  assert.match(err, /^\d+ %, \d+ records, \d+ MiB\n/);
+  assert.match(err, /^\d+ %, \d+ records, \d+ MiB(, \d+ \S+\/s, .* left)?\n/);
 
   const lazuli = start(t, location);
   await lazuli.firstLine();
