@@ -228,6 +228,7 @@ test("mistakes are refused in one line that says what to do", () => {
     ["--blobPort 1e3", /--blobPort needs a port/],
     ["--blobPort=-1", /--blobPort needs a port/],
     ["--maxConnections 0", /--maxConnections needs a number of connections, 1 or more/],
+    ["--stopDelay soon", /--stopDelay needs a number of seconds, from 0 to 3600, not "soon"/],
     ["--maxConnectionsPerAddress x", /--maxConnectionsPerAddress needs a number of connections/],
     ["--blobPort 9 --queuePort 9", /--blobPort and --queuePort are both 9/],
     ["--inMemoryPersistence -l x", /contradict/],

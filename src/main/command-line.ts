@@ -57,6 +57,8 @@ export interface Options {
   readonly listener: ListenerKind;
   readonly maxConnections: number | null;
   readonly maxConnectionsPerAddress: number | null;
+  /** How long to serve on after the signal to stop. */
+  readonly stopDelayMs: number;
   readonly pathStyleOnly: boolean;
   readonly certificate: CertificateFiles | null;
   readonly oauthBasic: boolean;
@@ -315,6 +317,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     listener: readOneOf(given, "listener", LISTENER_KINDS) ?? "own",
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
+    stopDelayMs: (given.number("stopDelay", "a number of seconds", 0, 3600) ?? 0) * 1000,
     pathStyleOnly: given.has("disableProductStyleUrl"),
     certificate: readCertificate(given),
     oauthBasic: given.has("oauth"),

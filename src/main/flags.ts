@@ -204,6 +204,12 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "number",
         help: "The most connections from one address (default: half of them).",
       },
+      {
+        name: "stopDelay",
+        value: "seconds",
+        help: "Serve on after SIGTERM, until balancers have noticed.",
+        env: "LAZULI_STOP_DELAY",
+      },
       ...REST_SERVICES.map((service) => ({
         name: `${service}KeepAliveTimeout`,
         value: "seconds",

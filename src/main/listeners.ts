@@ -38,7 +38,7 @@ export interface ListenersSetup {
 
 type SharedOptions = Pick<
   ListenerOptions,
-  "budget" | "slices" | "work" | "readMemory" | "wholeBodies" | "healthy" | "isFull"
+  "budget" | "slices" | "work" | "readMemory" | "wholeBodies" | "health"
 > & { readonly onOutcome: OnOutcome | undefined };
 
 type RestServiceName = Exclude<ServiceName, "smb">;
@@ -87,6 +87,11 @@ export class Listeners {
     all.#smb = smb;
     all.origins.set("smb", smb.origin);
     return all;
+  }
+
+  /** Asks clients to go elsewhere, before everything is closed. */
+  retire(): void {
+    for (const listener of this.#rest.values()) listener.retire();
   }
 
   /** Serves by other settings from the next request on. */

@@ -6,7 +6,7 @@ import {
   hasLocalBytes,
   notePlaceClaimed,
 } from "../content/extent-makers.ts";
-import { claimPlace } from "../engine/s3/claim-place.ts";
+import { claimPlace, probePlace } from "../engine/s3/claim-place.ts";
 import { ExtentObjects } from "../engine/s3/extent-objects.ts";
 import { S3Extents } from "../engine/s3/extents.ts";
 import { MissingSigner, openObjects } from "../engine/s3/open-objects.ts";
@@ -15,12 +15,14 @@ import { failureIn, type S3Objects } from "../engine/s3/s3-objects.ts";
 import { type S3Place, s3Url } from "../engine/s3/s3-place.ts";
 import type { Machine } from "../machine/machine.ts";
 import { type Store, StoreError } from "../store/store.ts";
+import type { Dependency } from "./readiness.ts";
 import { StartError } from "./start-error.ts";
 import type { Undo } from "./undo.ts";
 
 /** Bytes in a bucket. */
 export interface OpenedBucket {
   readonly extents: S3Extents;
+  readonly dependency: Dependency;
   /** Collects what earlier processes have left behind; resolves to true while there is more. */
   collect(): Promise<boolean>;
 }
@@ -33,11 +35,11 @@ export async function openBucket(
   undo: Undo,
 ): Promise<OpenedBucket> {
   try {
-    const objects = await openClaimed(place, store, undo);
+    const { objects, dependency } = await openClaimed(place, store, undo);
     const frontEnd = await beginMaker(store);
     const extents = new S3Extents({ objects, machine, frontEnd });
     undo.add(() => extents.close());
-    return { extents, collect: () => collectEnded(store, extents, frontEnd) };
+    return { extents, dependency, collect: () => collectEnded(store, extents, frontEnd) };
   } catch (error) {
     throw bytesError(error, place);
   }
@@ -53,23 +55,25 @@ export async function openSharedBucket(
   machine: Machine,
   undo: Undo,
   { frontEnd, unread }: { readonly frontEnd: number; readonly unread: () => Promise<void> },
-): Promise<S3Extents> {
+): Promise<Omit<OpenedBucket, "collect">> {
   try {
-    const objects = await openClaimed(place, store, undo);
+    const { objects, dependency } = await openClaimed(place, store, undo);
     const sweeps = (maker: number) => maker === frontEnd;
     const extents = new S3Extents({ objects, machine, frontEnd, sweeps, unread });
     undo.add(() => extents.close());
-    return extents;
+    return { extents, dependency };
   } catch (error) {
     throw bytesError(error, place);
   }
 }
 
-async function openClaimed(place: S3Place, store: Store, undo: Undo): Promise<ExtentObjects> {
+async function openClaimed(place: S3Place, store: Store, undo: Undo) {
   const objects = await openObjects(place);
   undo.add(async () => objects.close());
   await claim(store, objects, place);
-  return new ExtentObjects(objects, place.prefix);
+  const reach = () => probePlace(objects, place.prefix);
+  const dependency: Dependency = { name: "the object store", reach };
+  return { objects: new ExtentObjects(objects, place.prefix), dependency };
 }
 
 async function claim(store: Store, objects: S3Objects, { prefix }: S3Place): Promise<void> {

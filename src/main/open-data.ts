@@ -25,6 +25,7 @@ import type { Contents } from "../store/contents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
+import type { Dependency } from "./readiness.ts";
 import type { SharedPlace } from "./shared-place.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
@@ -55,6 +56,8 @@ export interface Data {
   readonly clock: Clock | null;
   /** A further round of background work; null if there is none. */
   readonly collect: (() => Promise<boolean>) | null;
+  /** What has to be reached over a network; none for data of this machine. */
+  readonly dependencies: readonly Dependency[];
   close(): Promise<void>;
 }
 
@@ -123,7 +126,7 @@ export function memoryData(
     await machine.close();
   };
   const none = { warnings: [], space: null, engine: null, clock: null, collect: null };
-  return { store, contents, breaks, ...none, close };
+  return { store, contents, breaks, ...none, dependencies: [], close };
 }
 
 async function openFolder(
@@ -156,10 +159,11 @@ async function openFolder(
     const seen = { figures, store, space, machine };
     if (bucket !== null) {
       const { openBucket } = await import("./open-bucket.ts");
-      const { extents, collect } = await openBucket(bucket, store, machine, undo);
+      const { extents, collect, dependency } = await openBucket(bucket, store, machine, undo);
       const contents = new StoredContents(store, extents, machine);
       const engine = { ...seen, extents: null };
-      return { ...own, contents, warnings: folder.openToOthers, engine, collect };
+      const warnings = folder.openToOthers;
+      return { ...own, contents, warnings, engine, collect, dependencies: [dependency] };
     }
     if ((await store.read(readPlace)) !== null) throw new StartError(BYTES_ELSEWHERE);
     const extents = await EmbeddedExtents.open({
@@ -176,7 +180,8 @@ async function openFolder(
     const contents = new StoredContents(store, extents, machine, guarded);
     const note = directIoNote(folder.extentsFolder, extents.directFlag);
     const warnings = note === null ? folder.openToOthers : [...folder.openToOthers, note];
-    return { ...own, contents, warnings, engine: { ...seen, extents }, collect: null };
+    const engine = { ...seen, extents };
+    return { ...own, contents, warnings, engine, collect: null, dependencies: [] };
   } catch (error) {
     await undo.run();
     throw error;

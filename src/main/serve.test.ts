@@ -120,6 +120,26 @@ function answerTo(origin: string, request: string): Promise<string> {
   });
 }
 
+test("with --stopDelay a server says that it stops, and serves until the delay is over", async (t) => {
+  const around = new Around();
+  const args = ["--inMemoryPersistence", "--stopDelay", "5", "--metricsPort", "0"];
+  const serving = await started(t, around, ...args);
+  const stopping = serving.stop();
+  const ends = around.due.pop() ?? assert.fail("nothing waits");
+  assert.equal(serving.stop(), stopping, "a second call waits for the first");
+  const ask = async (url: string) => {
+    const { status, headers } = await fetch(url);
+    return [status, headers.get("connection")];
+  };
+  const blobs = serving.origins.get("blob") ?? "";
+  assert.deepEqual(await ask(`${blobs}/healthz`), [503, "close"]);
+  assert.equal((await ask(`${serving.metricsOrigin}/healthz`))[0], 503);
+  assert.deepEqual(await ask(`${blobs}/devstoreaccount1/box/blob`), [404, "close"]);
+  ends();
+  await stopping;
+  await assert.rejects(ask(`${blobs}/healthz`));
+});
+
 test("a start that fails leaves nothing open", async (t) => {
   const other = await started(t, new Around(), "--inMemoryPersistence");
   const taken = new URL(other.origins.get("blob") ?? "").port;

@@ -1,3 +1,4 @@
+import type { Health } from "../front/health.ts";
 import { outcomesTo } from "../front/outcome.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
@@ -20,6 +21,7 @@ import { Listeners } from "./listeners.ts";
 import { type Log, openLog } from "./log.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { type Data, openData } from "./open-data.ts";
+import { Readiness } from "./readiness.ts";
 import { type ReloadDone, Reloading } from "./reload.ts";
 import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
@@ -39,7 +41,10 @@ export interface Serving {
    * request on. What cannot be used is refused as a whole, and the old settings stay. Never rejects.
    */
   reload(): Promise<ReloadDone>;
-  /** Answers running requests, then releases everything. */
+  /**
+   * Serves on for the delay of `--stopDelay`, while it asks clients to go elsewhere. Then it answers
+   * running requests, and releases everything.
+   */
   stop(): Promise<void>;
 }
 
@@ -54,13 +59,17 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   try {
     const log = await openLog(settings, around, around.clock);
     undo.add(() => log.close());
-    const { apply, ...opened } = await open(settings, around, log, undo);
+    const { apply, retire, ...opened } = await open(settings, around, log, undo);
+    let stopped: Promise<void> | null = null;
     const reloading = new Reloading(settings, apply, log, around.clock);
     return {
       ...opened,
       reopenLogs: () => log.reopen(),
       reload: () => reloading.reload(),
-      stop: () => undo.run(),
+      stop: () => {
+        stopped ??= retire().then(() => undo.run());
+        return stopped;
+      },
     };
   } catch (error) {
     await undo.run();
@@ -71,6 +80,8 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
 interface Opened extends Pick<Serving, "origins" | "metricsOrigin"> {
   /** Makes the listeners serve by other settings. */
   apply(settings: Settings): void;
+  /** Asks clients to go elsewhere, and resolves when they had the time to. */
+  retire(): Promise<void>;
 }
 
 /** Opens everything. Each step that succeeds adds its reversal to `undo`. */
@@ -80,9 +91,10 @@ async function open(
   log: Log,
   undo: Undo,
 ): Promise<Opened> {
-  let isHealthy = true;
+  let isServing = true;
+  let isStopping = false;
   const failStop: FailStop = (error) => {
-    isHealthy = false;
+    isServing = false;
     process.failStop(error);
   };
   for (const warning of settings.warnings) log.warn("warning", warning);
@@ -108,15 +120,23 @@ async function open(
     wholeBodies: wholeBodyBudget(),
   };
   undo.add(async () => load.readMemory.close());
-  const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
+  const readiness = new Readiness(data.dependencies, around.schedule);
+  undo.add(async () => readiness.stop());
+  const health = (): Health => ({
+    isServing,
+    isStopping,
+    outage: readiness.outage,
+    isFull: data.space?.isShort === true,
+  });
   const metrics = settings.metrics === null ? null : new Metrics(settings.services);
   const onOutcome = outcomesTo(log.onOutcome, metrics?.onOutcome);
-  const shared = { ...load, ...health, onOutcome };
+  const shared = { ...load, health, onOutcome };
   const setup = { around, log, data: { ...data, copies }, epoch, shared };
   const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
     metrics?.watch(name, listener),
   );
   background.start();
+  readiness.start();
   if (settings.scrub !== null) {
     const scrub = scrubbing(data, around, log, settings.scrub);
     scrub.start();
@@ -126,7 +146,7 @@ async function open(
   let metricsOrigin: string | null = null;
   if (at !== null && metrics !== null) {
     const onError = (error: unknown) => log.warn("metrics", error);
-    const seen = { ...around, ...load, ...health, data, onError };
+    const seen = { ...around, ...load, health, data, onError };
     metricsOrigin = await metrics.open(at, seen).catch((error) => {
       throw listenError("metrics", at, error);
     });
@@ -136,7 +156,13 @@ async function open(
     logKeyFailures(changed, log);
     listeners.change(changed);
   };
-  return { origins: listeners.origins, metricsOrigin, apply };
+  const retire = async () => {
+    if (settings.stopDelayMs === 0) return;
+    isStopping = true;
+    listeners.retire();
+    await new Promise<void>((resolve) => around.schedule(resolve, settings.stopDelayMs));
+  };
+  return { origins: listeners.origins, metricsOrigin, apply, retire };
 }
 
 /** Opens the data; the log names its damage. */

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { key, SPACE } from "../base/keys.ts";
 import { readPlace } from "../content/extent-makers.ts";
 import { StoredContents } from "../content/stored-contents.ts";
-import { claimFolder } from "../engine/folder/claim-folder.ts";
+import { claimFolder, probeFolder } from "../engine/folder/claim-folder.ts";
 import { FolderExtents } from "../engine/folder/extents.ts";
 import type { PostgresAddress } from "../engine/postgres/address.ts";
 import { openPostgresStore, type PostgresStore } from "../engine/postgres/store.ts";
@@ -13,6 +13,7 @@ import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Store } from "../store/store.ts";
 import { openSharedBucket } from "./open-bucket.ts";
+import type { Dependency } from "./readiness.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
@@ -26,7 +27,7 @@ export async function openSharedData({ records, bytes }: SharedPlace, bucket: S3
   try {
     const store = await openRecords(address);
     undo.add(() => store.close());
-    const extents =
+    const { extents, dependency } =
       bucket === null
         ? await openFolderBytes(bytes, store, undo)
         : await openBucketBytes(bucket, store, machine, undo);
@@ -34,7 +35,9 @@ export async function openSharedData({ records, bytes }: SharedPlace, bucket: S3
     const breaks = new CacheBreaks();
     const none = { warnings: [], space: null, engine: null, collect: null };
     const { clock } = store;
-    return { store, contents, breaks, ...none, clock, close: () => undo.run() };
+    const database = { name: "the database", reach: () => store.read(() => null) };
+    const dependencies = [database, dependency];
+    return { store, contents, breaks, ...none, clock, dependencies, close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;
@@ -84,14 +87,20 @@ function chooseBytes(store: Store, id: string): Promise<string> {
   });
 }
 
-async function openFolderBytes(bytes: string, store: PostgresStore, undo: Undo): Promise<Extents> {
+interface Bytes {
+  readonly extents: Extents;
+  readonly dependency: Dependency;
+}
+
+async function openFolderBytes(bytes: string, store: PostgresStore, undo: Undo): Promise<Bytes> {
   const folder = resolve(bytes);
   if ((await store.read(readPlace)) !== null) throw new StartError(BYTES_IN_BUCKET);
   try {
     await claimFolder(folder, store.cluster, (id) => chooseBytes(store, id));
     const extents = await FolderExtents.open({ folder, frontEnd: store.frontEnd });
     undo.add(() => extents.close());
-    return extents;
+    const reach = () => probeFolder(folder);
+    return { extents, dependency: { name: "the folder of bytes", reach } };
   } catch (error) {
     throw new StartError(`The bytes cannot be opened: ${(error as Error).message}.`);
   }
@@ -113,7 +122,7 @@ async function openBucketBytes(
   store: PostgresStore,
   machine: Machine,
   undo: Undo,
-): Promise<Extents> {
+): Promise<Bytes> {
   if (await store.read((view) => view.get(BYTES_KEY) !== undefined)) {
     throw new StartError(BYTES_IN_FOLDER);
   }

@@ -67,6 +67,8 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly maxConnections?: number;
   /** Most of them from one address. */
   readonly maxConnectionsPerAddress?: number;
+  /** How many seconds `stop` goes on serving, until balancers have noticed (default: 0). */
+  readonly stopDelay?: number;
 
   /** Serve HTTPS with this certificate: a PEM or PFX file. */
   readonly cert?: string;

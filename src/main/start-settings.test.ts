@@ -44,6 +44,7 @@ const EVERY_OPTION: Required<StartOptions> = {
   disableProductStyleUrl: true,
   maxConnections: 1,
   maxConnectionsPerAddress: 1,
+  stopDelay: 1,
   cert: "cert.pem",
   key: "key.pem",
   pwd: "secret",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { assertReference } from "../../src/base/reference.fixture.ts";
+import { HEALTHY } from "../../src/front/health.ts";
 import type { Metric } from "../../src/front/metrics/metric.ts";
 import { REST_FAULTS } from "../../src/front/rest/fault-status.ts";
 import { restReadMemory } from "../../src/front/rest/http/own-server.ts";
@@ -37,8 +38,7 @@ async function allMetrics(): Promise<readonly Metric[]> {
     clock: systemClock,
     schedule: systemSchedule,
     software: "Lazuli/1.2.3",
-    healthy: () => true,
-    isFull: () => false,
+    health: () => HEALTHY,
     onError: assert.fail,
   });
   await measured.close();

@@ -6,6 +6,7 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
 import { type Clock, ManualClock, systemClock } from "../../src/base/clock.ts";
+import { HEALTHY } from "../../src/front/health.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
@@ -175,7 +176,7 @@ export async function startService(
     readMemory,
     wholeBodies: wholeBodyBudget(),
     software: "Lazuli/test",
-    healthy: () => true,
+    health: () => HEALTHY,
   });
   const url = `${listener.origin}/${ACCOUNT}`;
   return {

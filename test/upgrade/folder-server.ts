@@ -3,6 +3,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { ManualClock, systemClock } from "../../src/base/clock.ts";
+import { HEALTHY } from "../../src/front/health.ts";
 import { accountsOf } from "../../src/front/rest/auth/account.ts";
 import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../../src/front/rest/blob/blob-source.ts";
@@ -76,7 +77,7 @@ export async function serveFolder(location: string, nowMs: number): Promise<Fold
       readMemory,
       wholeBodies,
       software: "Lazuli/test",
-      healthy: () => true,
+      health: () => HEALTHY,
     });
     listeners.push(listener);
     endpoints.add(name, listener.origin);

@@ -41,6 +41,11 @@ export async function claimFolder(
   );
 }
 
+/** Rejects if the folder of a cluster cannot be used now: it may be on another machine. */
+export async function probeFolder(folder: string): Promise<void> {
+  await access(join(folder, MARK), constants.R_OK);
+}
+
 async function makeWritable(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -32,6 +32,11 @@ export async function claimPlace(
   }
 }
 
+/** Rejects if the place cannot be read now. */
+export function probePlace(objects: S3Objects, prefix: string): Promise<void> {
+  return objects.probe(`${prefix}${MARK}`);
+}
+
 function takenError(url: string): StoreError {
   return new StoreError(
     "broken",

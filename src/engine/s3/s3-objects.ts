@@ -159,6 +159,15 @@ export class S3Objects {
     }
   }
 
+  /** Reads a small object once. Rejects if that fails, or there is none. */
+  async probe(name: string): Promise<void> {
+    try {
+      await this.#requests.send({ method: "GET", name });
+    } catch (error) {
+      throw error instanceof S3Failure ? this.#storeError(error) : error;
+    }
+  }
+
   /** Objects whose names begin with this, in the order of their names, page by page. */
   list(start: string): AsyncIterable<readonly ListedObject[]> {
     return this.#pages({ "list-type": "2", prefix: start }, objectsIn);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { HEALTHY, type Health } from "../health.ts";
 import { type Metric, type MetricSource, single } from "./metric.ts";
 import { openMetricsListener } from "./metrics-listener.ts";
 
@@ -9,7 +10,7 @@ const ONE: Metric = single("gauge", "one", "One.", () => 1);
 
 async function listening(t: TestContext, ...sources: MetricSource[]) {
   const errors: unknown[] = [];
-  const state = { isServing: true, isFull: false };
+  const state: { -readonly [Field in keyof Health]: Health[Field] } = { ...HEALTHY };
   const listener = await openMetricsListener({
     host: "127.0.0.1",
     port: 0,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Health } from "../../front/health.ts";
 import type { MetricSource } from "../../front/metrics/metric.ts";
 import { openMetricsListener } from "../../front/metrics/metrics-listener.ts";
 import { RequestMetrics } from "../../front/metrics/request-metrics.ts";
@@ -30,8 +31,7 @@ export interface MetricsSetup {
   readonly schedule: Schedule;
   /** `Lazuli/1.2.3` */
   readonly software: string;
-  healthy(): boolean;
-  isFull(): boolean;
+  health(): Health;
   /** An error in a scrape. */
   onError(error: unknown): void;
 }
@@ -68,8 +68,7 @@ export class Metrics {
    */
   async open(at: MetricsAt, setup: MetricsSetup): Promise<string> {
     try {
-      const { onError } = setup;
-      const health = () => ({ isServing: setup.healthy(), isFull: setup.isFull() });
+      const { onError, health } = setup;
       const sources = this.sources(setup);
       const listener = await openMetricsListener({ ...at, sources, onError, health });
       this.#undo.add(() => listener.drain());

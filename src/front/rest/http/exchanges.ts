@@ -29,7 +29,7 @@ export class Exchanges {
   readonly keepAliveLines: string;
   /** Reports what comes of requests; null if nobody wants to know. */
   readonly outcomes: RestOutcomes | null;
-  /** Whether the listener is stopping: it closes each connection after the current answer. */
+  /** Whether the listener is stopping: each connection ends with its next answer. */
   closing = false;
   #running = 0;
   #onLastAnswer: () => void = () => {};

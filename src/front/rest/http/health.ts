@@ -12,8 +12,7 @@ export function isHealthCheck({ path, method }: IncomingRequest): boolean {
 
 export function health(target: string, { closing, options }: Exchanges): RestResponse {
   const headers = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
-  const isServing = !closing && options.healthy();
-  const isFull = options.isFull?.() === true;
-  const { status, text } = healthAnswer(target, { isServing, isFull });
+  const now = options.health();
+  const { status, text } = healthAnswer(target, closing ? { ...now, isStopping: true } : now);
   return { status, headers, body: text };
 }

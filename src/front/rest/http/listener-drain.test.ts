@@ -64,6 +64,21 @@ testOnBoth("a health check behind a running download says that the server stops"
   await drained;
 });
 
+testOnBoth("a retiring listener serves on, but not over the same connection", async (t) => {
+  const running = await listen(t, () => DONE);
+  const open = running.connect();
+  assert.equal((await open.send(GET).answer()).headers.get("connection"), "keep-alive");
+  running.listener.retire();
+  for (const client of [open, running.connect()]) {
+    const { status, headers } = await client.send(GET).answer();
+    assert.deepEqual([status, headers.get("connection")], [201, "close"]);
+    await client.closed;
+  }
+  const check = running.connect().send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  const { status, body } = await check.answer();
+  assert.deepEqual([status, body], [503, "stopping\n"]);
+});
+
 testOnBoth("connections without a request do not delay a drain", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
   const [silent, halfway] = [running.connect(), running.connect()];

@@ -1,5 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { Health } from "../../health.ts";
 import type { OnOutcome } from "../../outcome.ts";
 import type { ReadMemory } from "../../read-memory.ts";
 import type { SendBudget } from "../../send-budget.ts";
@@ -37,10 +38,8 @@ export interface ListenerOptions {
   readonly wholeBodies: MemoryBudget;
   /** The value of the `Server` header: `Lazuli/1.2.3`. */
   readonly software: string;
-  /** Whether the process can serve at all; `/healthz` reports it. */
-  healthy(): boolean;
-  /** Whether writes are refused because the disk is full; `/healthz` reports it, too. */
-  isFull?(): boolean;
+  /** What `/healthz` reports. */
+  health(): Health;
   /** Answers requests to the server itself; without it they go to the service. */
   readonly admin?: Admin;
 }

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
+import { HEALTHY } from "../../health.ts";
 import type { RestOutcome } from "../../outcome.ts";
 import { SendBudget } from "../../send-budget.ts";
 import { WaitingWork } from "../../waiting-work.ts";
@@ -88,7 +89,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
     readMemory,
     wholeBodies: wholeBodyBudget(),
     software: "Lazuli/1.2.3",
-    healthy: () => true,
+    health: () => HEALTHY,
     ...set.options,
   });
   t.after(async () => {

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { networkInterfaces } from "node:os";
 import { Fault } from "../../../base/fault.ts";
 import { StoreError, type StoreErrorKind } from "../../../store/store.ts";
+import { HEALTHY } from "../../health.ts";
 import { DONE, GET, type Handle, listen, NOON, put, testOnBoth } from "./listener.fixture.ts";
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -218,34 +219,54 @@ testOnBoth(
 testOnBoth(
   "/healthz answers before all checks, with 503 if the process cannot serve",
   async (t) => {
-    let healthy = true;
+    let isServing = true;
     const running = await listen(t, () => assert.fail("was asked"), {
-      options: { healthy: () => healthy },
+      options: { health: () => ({ ...HEALTHY, isServing }) },
     });
     const client = running.connect();
     const health = "GET /healthz HTTP/1.1\r\nHost: x\r\nx-ms-version: none\r\n\r\n";
     assert.equal((await client.send(health).answer()).status, 200);
     assert.equal((await client.send(health.replace("z ", "z?at=1 ")).answer()).status, 200);
     assert.match(await client.send(health.replace("GET", "HEAD")).until(/\r\n\r\n/), / 200 OK/);
-    healthy = false;
+    isServing = false;
     assert.equal((await client.send(health).answer()).status, 503);
   },
 );
 
 testOnBoth("on a full disk /healthz is 200 and says so, and 503 with ?for=writes", async (t) => {
-  let full = false;
+  let isFull = false;
   const running = await listen(t, () => assert.fail("was asked"), {
-    options: { isFull: () => full },
+    options: { health: () => ({ ...HEALTHY, isFull }) },
   });
   const client = running.connect();
   const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
   const forWrites = health.replace("z ", "z?for=writes ");
   assert.equal((await client.send(health).answer()).body, "ok\n");
   assert.equal((await client.send(forWrites).answer()).status, 200);
-  full = true;
+  isFull = true;
   const { status, body } = await client.send(health).answer();
   assert.deepEqual([status, body], [200, "full: reads and deletes only\n"]);
   assert.equal((await client.send(forWrites).answer()).status, 503);
+});
+
+testOnBoth("without its database a server is alive, and not ready: it says why", async (t) => {
+  let outage: string | null = null;
+  const running = await listen(t, () => assert.fail("was asked"), {
+    options: { health: () => ({ ...HEALTHY, outage }) },
+  });
+  const client = running.connect();
+  const ask = async (query: string) => {
+    const { status, body } = await client
+      .send(`GET /healthz${query} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      .answer();
+    return [status, body];
+  };
+  assert.deepEqual(await ask("?for=requests"), [200, "ok\n"]);
+  outage = "the database is away";
+  const text = "not ready: the database is away\n";
+  assert.deepEqual(await ask(""), [200, text]);
+  assert.deepEqual(await ask("?for=requests"), [503, text]);
+  assert.deepEqual(await ask("?for=writes"), [503, text]);
 });
 
 testOnBoth("a handler sees the request as it was sent", async (t) => {

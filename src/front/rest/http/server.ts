@@ -29,6 +29,11 @@ export interface Listener {
    * service, and connections stay open with the certificate that they began with.
    */
   change(change: ListenerChange): void;
+  /**
+   * Closes each connection with its next answer, and tells health checks that the server stops. New
+   * connections are still accepted: clients find their way to other servers without a failure.
+   */
+  retire(): void;
   /** Accepts no more connections and finishes running requests. Resolves when all are closed. */
   drain(): Promise<void>;
 }
@@ -108,13 +113,17 @@ class HttpListener implements Listener {
     this.#sockets.limits = limits;
   }
 
+  retire(): void {
+    this.#exchanges.closing = true;
+  }
+
   drain(): Promise<void> {
     this.#drained ??= this.#close();
     return this.#drained;
   }
 
   async #close(): Promise<void> {
-    this.#exchanges.closing = true;
+    this.retire();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of this.#sockets) if (connection.idleRank !== null) connection.close();
     let late: NodeJS.Timeout | undefined;
