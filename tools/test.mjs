@@ -1,6 +1,7 @@
 // `npm test`: installs and builds what is missing, then runs every check.
 // `npm test -- lint tidy` runs these parts only; `npm test -- put-blob` the test files so named.
 // `npm test -- --node 22` runs everything, or what is named behind it, on that version of Node.
+// `npm test -- cluster` runs all client tests on front ends over PostgreSQL, with bytes in a folder and in a bucket.
 // Those in test/long run only if they are named: they need a machine of their own, or much time.
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -32,6 +33,19 @@ const NODE_TESTS = [
   ...["lazuli", "packed-package"].map((name) => `dist/test/command/${name}.test.js`),
 ];
 
+/** The client tests that run on three front ends over PostgreSQL whenever all tests run: those of concurrency. */
+const FRONT_END_TESTS = [
+  ...["blob-leases", "block-blobs", "copy-blob", "datalake-paths", "file-leases", "files"],
+  ...["queue-consumers", "table-batches", "table-concurrency"],
+].map((name) => `dist/test/sdk/${name}.test.js`);
+
+/** Where the whole of them runs: how many front ends, and where their bytes are. */
+const CLUSTERS = [
+  { LAZULI_TEST_FRONT_ENDS: "1", LAZULI_TEST_BYTES: "folder" },
+  { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "folder" },
+  { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "s3" },
+];
+
 /** Far more than any file needs: it ends a run that hangs. */
 const FILE_MS_MAX = 60 * 60_000;
 
@@ -43,7 +57,15 @@ const CHECKS = {
   unit: () => runTests(testFiles("dist/src", "dist/tools", "dist/bench")),
   clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
   listeners: () => runTests(listenerTests(), { LAZULI_TEST_LISTENER: "node" }),
+  "front-ends": () =>
+    runOnCluster(FRONT_END_TESTS, { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "folder" }),
   nodes: () => Object.keys(NODE_VERSIONS).map(runOnNode).every(Boolean),
+};
+
+/** Parts that take too long to run unless they are named. */
+const LONG_CHECKS = {
+  cluster: () =>
+    CLUSTERS.map((where) => runOnCluster(testFiles("dist/test/sdk"), where)).every(Boolean),
 };
 
 process.chdir(root);
@@ -93,14 +115,16 @@ function unavailable(major) {
 }
 
 function runChecks(asked) {
-  const parts = asked.filter((word) => word in CHECKS);
-  const patterns = asked.filter((word) => !(word in CHECKS));
+  const all = { ...CHECKS, ...LONG_CHECKS };
+  const parts = asked.filter((word) => word in all);
+  const patterns = asked.filter((word) => !(word in all));
   const started = performance.now();
   const results = [];
   const note = (name, check) => results.push([name, timed(name, check)]);
-  for (const [name, check] of Object.entries(CHECKS)) {
+  for (const [name, check] of Object.entries(all)) {
+    const isDefault = asked.length === 0 && name in CHECKS;
     // Everything else runs on what the first part compiles.
-    if (name === "types" || asked.length === 0 || parts.includes(name)) note(name, check);
+    if (name === "types" || isDefault || parts.includes(name)) note(name, check);
   }
   for (const pattern of patterns) note(pattern, () => runTests(matching(pattern)));
   const failed = results.filter(([, passed]) => !passed).map(([name]) => name);
@@ -139,7 +163,15 @@ function listenerTests() {
   return [...testFiles("dist/test/raw"), ...LISTENER_TESTS];
 }
 
-function runTests(files, env = {}, node = process.execPath) {
+/** Runs tests on front ends over PostgreSQL, with one server for all of them. */
+function runOnCluster(files, where) {
+  const { LAZULI_TEST_FRONT_ENDS: count, LAZULI_TEST_BYTES: bytes } = where;
+  console.log(`-- front ends: ${count}, records: PostgreSQL, bytes: ${bytes}`);
+  const env = { ...where, LAZULI_TEST_ENGINE: "postgres" };
+  return runTests(files, env, process.execPath, ["dist/test/cluster/with-servers.js"]);
+}
+
+function runTests(files, env = {}, node = process.execPath, around = []) {
   if (files.length === 0) {
     console.error("No test file is named so.");
     return false;
@@ -148,6 +180,7 @@ function runTests(files, env = {}, node = process.execPath) {
   return runWith(
     node,
     env,
+    ...(around.length === 0 ? [] : [...around, node]),
     "--enable-source-maps",
     "--test",
     `--test-concurrency=${availableParallelism()}`,

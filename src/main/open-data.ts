@@ -22,6 +22,7 @@ import { Machine } from "../machine/machine.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
+import type { Extents } from "../store/extents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
@@ -115,7 +116,7 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
 export function memoryData(
   store: Store,
   bytesMax: number | null,
-  extents = new MemoryExtents(),
+  extents: Extents = new MemoryExtents(),
 ): Data {
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const machine = new Machine();

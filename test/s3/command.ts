@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+// tidy-allow sleep: only asking tells what a server knows of its bucket
+import { setTimeout as wait } from "node:timers/promises";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { MIB } from "../../src/base/limits.ts";
 import {
@@ -14,9 +16,12 @@ import { s3Url } from "../../src/engine/s3/s3-place.ts";
 import { someBytes } from "../../src/store/bodies.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
+import { always, FaultProxy } from "./fault-proxy.ts";
 import { freePorts } from "./free-ports.ts";
 import { type ObjectStore, objectsAt } from "./object-store.ts";
 import { namesAt } from "./s3-bed.ts";
+
+const ASK_AGAIN_MS = 50;
 
 /** In blocks of their own. */
 const BLOCKS = { blockSize: 4 * MIB, maxSingleShotSize: 4 * MIB };
@@ -126,6 +131,30 @@ export function commandTests(store: ObjectStore): void {
     const noKeys = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: folder };
     const ended = await run([...bytes, "s3://bucket"], place, noKeys);
     assert.match(ended.err, /^The object store needs a key: set AWS_ACCESS_KEY_ID and .*\n$/);
+  });
+
+  test("a server whose bucket cannot be reached is not ready, and says why", async (t) => {
+    const place = store.newPlace();
+    const proxy = await FaultProxy.start(place.endpoint);
+    t.after(() => proxy.close());
+    const through = { ...place, endpoint: proxy.endpoint };
+    const flags = [...flagsOf(await newFolder(t), through), ...PORTS];
+    const server = new LazuliProcess(flags, keysOf(place));
+    t.after(() => server.kill());
+    const { origin } = new URL(await server.urlOf("Blob"));
+    const becomes = async (wanted: RegExp) => {
+      for (;;) {
+        const answer = await fetch(`${origin}/healthz?for=requests`);
+        if (wanted.test(`${answer.status} ${await answer.text()}`)) return;
+        await wait(ASK_AGAIN_MS);
+      }
+    };
+    await becomes(/^200 ok/);
+    proxy.plan = always({ kind: "answer", status: 503, body: "" });
+    await becomes(/^503 not ready: the object store: s3:.* answered 503/);
+    assert.equal((await fetch(`${origin}/healthz`)).status, 200);
+    proxy.plan = () => null;
+    await becomes(/^200 ok/);
   });
 
   test("the configuration file names a bucket, and its secret is not logged", async (t) => {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
-import { MemoryExtents } from "../../src/engine/memory/extents.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { readAddress } from "../../src/engine/postgres/address.ts";
 import { PostgresServer } from "../../src/engine/postgres/postgres-server.fixture.ts";
@@ -10,6 +9,7 @@ import { openPostgresStore } from "../../src/engine/postgres/store.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
 import { ForgettingStore } from "../../src/store/forgetting-store.fixture.ts";
 import type { StoreError } from "../../src/store/store.ts";
+import { openTestBytes } from "./test-bytes.ts";
 
 /**
  * Memory by default, which fetches records only after a body has asked for them. Plain memory has
@@ -67,16 +67,17 @@ async function openFolderData(
 async function openPostgresData(clock: Clock): Promise<TestData> {
   const server = await PostgresServer.start();
   const address = readAddress(server.url());
-  const extents = new MemoryExtents();
+  const bytes = await openTestBytes();
   const frontEnds: Data[] = [];
   for (let count = 0; count < FRONT_ENDS; count++) {
     const store = await openPostgresStore(address, { clock });
-    frontEnds.push(memoryData(store, null, extents));
+    frontEnds.push(memoryData(store, null, await bytes.extentsOf(store.frontEnd)));
   }
   return {
     frontEnds,
     async close() {
       for (const data of frontEnds) await data.close();
+      await bytes.close();
       const drop = `drop schema ${address.schema} cascade`;
       await server.withClient(server.url(), (client) => client.query(drop));
       await server.remove();
