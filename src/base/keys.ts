@@ -28,6 +28,10 @@ export const SPACE = {
   extentMaker: 0x0b,
   /** The object store that has the extents. */
   extentPlace: 0x0c,
+  /** A front end that runs, one that has ended and left something behind, and who leads. */
+  frontEnd: 0x0d,
+  endedFrontEnd: 0x0e,
+  leader: 0x0f,
   serviceProperties: 0x10,
   deleteRetention: 0x11,
   container: 0x20,
@@ -76,6 +80,10 @@ export const SPACE = {
   persistentHandle: 0x64,
   /** A share with this name that was just deleted. */
   shareDeletion: 0x65,
+  /** What a front end tells another one about SMB clients. */
+  peerMessage: 0x66,
+  /** A share whose changes a front end wants to hear of. */
+  watchedShare: 0x67,
   /** A share that lost a snapshot, so that some of its old records may be obsolete. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,

@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
-import { bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
+import { added, bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Stamp } from "../base/stamp.ts";
 import type { Content } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
@@ -37,7 +38,7 @@ const segmentFormat = format(1, {
   ),
 });
 const sharesFormat = format(1, { extra: count });
-const garbageFormat = format(1, { kind: oneOf("extent", "list") });
+const garbageFormat = format(1, { kind: oneOf("extent", "list"), died: added(u64, 0n) });
 
 const contentKey = (id: bigint) => key(SPACE.content, id);
 const segmentKey = (id: bigint, index: number) => key(SPACE.contentSegment, id, index);
@@ -192,10 +193,12 @@ export function dropReference(tx: Transaction, id: bigint): boolean {
 export interface Garbage {
   readonly id: bigint;
   readonly kind: "extent" | "list";
+  /** Given when it lost its last reference. Readers of older states may have found it. */
+  readonly died: Stamp;
 }
 
-export function writeGarbage(tx: Transaction, { id, kind }: Garbage): void {
-  tx.set(garbageKey(id), garbageFormat.encode({ kind }));
+export function writeGarbage(tx: Transaction, { id, kind }: Omit<Garbage, "died">): void {
+  tx.set(garbageKey(id), garbageFormat.encode({ kind, died: tx.stamp() }));
 }
 
 export function deleteGarbage(tx: Transaction, id: bigint): void {
@@ -206,7 +209,7 @@ export function listGarbage(view: View, from: bigint, limit: number): Garbage[] 
   const until = keyAfter(key(SPACE.contentGarbage));
   return view.range(garbageKey(from), until, { limit }).map((entry) => ({
     id: new KeyReader(entry.key).u64(),
-    kind: garbageFormat.decode(entry.value).kind,
+    ...garbageFormat.decode(entry.value),
   }));
 }
 

@@ -26,6 +26,11 @@ export function keyOfUse(extent: number, content: bigint): Bytes {
   return key(SPACE.extentUse, extent, content);
 }
 
+/** Decodes the extent from the key of such a record. */
+export function extentOfUse(use: Bytes): number {
+  return new KeyReader(use).number();
+}
+
 /** Records where a content's bytes lie. `addresses` are all that it has. */
 export function writeUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
   for (const use of usesOf(content, addresses)) {

@@ -9,7 +9,7 @@ import type { Part } from "../store/contents.ts";
 import type { Entry } from "../store/entry.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Store, Transaction } from "../store/store.ts";
-import { StoredContents } from "./stored-contents.ts";
+import { type SharedRecords, StoredContents } from "./stored-contents.ts";
 
 export const NO_DIGESTS = { md5: false, crc64: false };
 
@@ -24,10 +24,11 @@ export class ContentsFixture {
   /** Moves of appended entries to extents that are under way. They may make garbage. */
   readonly #moving = new Set<Promise<void>>();
 
-  constructor(store: Store, extents: Extents) {
+  constructor(store: Store, extents: Extents, shared?: SharedRecords) {
     this.store = store;
     this.extents = extents;
-    this.contents = new StoredContents(this.#watched(store), extents, new Machine());
+    const watched = this.#watched(store);
+    this.contents = new StoredContents(watched, extents, new Machine(), extents, shared);
   }
 
   #watched(store: Store): Store {

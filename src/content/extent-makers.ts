@@ -51,7 +51,7 @@ export async function collectExtents(
     for (let at = 0; at < page.length; at += EXTENTS_PER_READ) {
       const some = page.slice(at, at + EXTENTS_PER_READ);
       const unused = await store.read((view) => unusedOf(view, some));
-      for (const extent of unused) await extents.remove(extent);
+      for (const extent of unused) await extents.discard(extent);
       removed += unused.length;
     }
   }
@@ -59,7 +59,8 @@ export async function collectExtents(
   return removed;
 }
 
-function unusedOf(view: View, extents: readonly number[]): number[] {
+/** The extents among these that have no bytes in use. */
+export function unusedOf(view: View, extents: readonly number[]): number[] {
   prefetch(view, () => extents.map((extent) => usesOfExtent(extent, 0n, 1)));
   return extents.filter((extent) => listUses(view, extent, 0n, 1).length === 0);
 }

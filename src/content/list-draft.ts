@@ -17,17 +17,18 @@ const SEGMENTS_PER_TRANSACTION = 4;
 
 /** Pins lists: the sweeper does not free them. */
 interface Pins {
-  pin(id: bigint): void;
-  unpin(id: bigint): void;
+  /** Returns the function that unpins it. */
+  pin(id: bigint): () => void;
 }
 
 /**
  * A list that is written in several transactions. Until it is adopted it is recorded as garbage, so
- * that the sweeper frees it after a crash. In this process a pin keeps the sweeper from it.
+ * that the sweeper frees it after a crash. A pin keeps the sweeper from it until then.
  */
 export class ListDraft implements Draft {
   readonly #pins: Pins;
   #id: bigint | null = null;
+  #unpin: () => void = () => {};
   readonly #starts: number[] = [];
   #length = 0;
 
@@ -60,7 +61,7 @@ export class ListDraft implements Draft {
   }
 
   release(): void {
-    if (this.#id !== null) this.#pins.unpin(this.#id);
+    if (this.#id !== null) this.#unpin();
     this.#id = null;
   }
 
@@ -92,7 +93,7 @@ export class ListDraft implements Draft {
   #begin(tx: Transaction): void {
     this.release();
     const id = tx.stamp();
-    this.#pins.pin(id);
+    this.#unpin = this.#pins.pin(id);
     this.#id = id;
     writeStarts(tx, id, []);
     writeGarbage(tx, { id, kind: "list" });

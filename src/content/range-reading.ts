@@ -63,7 +63,7 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
 /** Opens the bytes of consecutive entries of a layer. */
 export function readEntries(
   view: View,
-  { store, extents }: Pick<RangeReadingSetup, "store" | "extents">,
+  { store, extents, onClose }: Pick<RangeReadingSetup, "store" | "extents" | "onClose">,
   entries: readonly RangeEntry[],
 ): Reading {
   const from = entries[0]?.start ?? 0;
@@ -80,7 +80,7 @@ export function readEntries(
     },
     wholeOf: () => null,
     ...runAccess(extents),
-    onClose() {},
+    onClose,
   });
 }
 

@@ -1,10 +1,12 @@
 import type { Bytes } from "../base/bytes.ts";
 import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Stamp } from "../base/stamp.ts";
 import { appendInPlace } from "../store/accelerated.ts";
 import type { Need } from "../store/acceleration.ts";
 import type { Content } from "../store/content.ts";
 import type { Entry } from "../store/entry.ts";
+import type { Others } from "../store/others.ts";
 import { StoreError, type Transaction, type View } from "../store/store.ts";
 
 /** A run of one layer of a map. Entries of a layer never overlap. */
@@ -35,14 +37,15 @@ const zeroFormat = format(ZERO, { length: count });
 /** Longer than any record of a leaf or zero entry. */
 const OTHER_BYTES_MAX = 64;
 
-/** A layer has a record only if it has a parent, has several references, or was truncated. */
+/** A layer without a record has the values of `DEFAULT_LAYER`. */
 const layerFormat = format(1, {
   parent: orNull(u64),
   extraReferences: count,
   isCut: added(flag, false),
+  openedUntil: added(u64, 0n),
 });
 const crowdedFormat = format(1, {});
-const doomedFormat = format(1, {});
+const doomedFormat = format(1, { died: added(u64, 0n) });
 
 const entryKey = (layer: bigint, start: number) => key(SPACE.rangeEntry, layer, start);
 const layerKey = (layer: bigint) => key(SPACE.rangeLayer, layer);
@@ -218,10 +221,20 @@ export interface Layer {
   readonly extraReferences: number;
   /** Whether zero entries may lie beyond the end of its map, left there by a truncation. */
   readonly isCut: boolean;
+  /**
+   * The stamp until which readers could open it without the layers on top of it. Until nobody reads
+   * older states, it cannot be joined with these. 0 if nobody could.
+   */
+  readonly openedUntil: Stamp;
 }
 
 /** A layer without a record. */
-const DEFAULT_LAYER: Layer = { parent: null, extraReferences: 0, isCut: false };
+const DEFAULT_LAYER: Layer = {
+  parent: null,
+  extraReferences: 0,
+  isCut: false,
+  openedUntil: 0n,
+};
 
 export function readLayer(view: View, layer: bigint): Layer {
   const found = view.get(layerKey(layer));
@@ -240,8 +253,9 @@ export function needOfLayersBelow(layer: bigint, limit: number): Need {
 }
 
 export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
-  const { parent, extraReferences, isCut } = value;
-  if (parent === null && extraReferences === 0 && !isCut) deleteLayer(tx, layer);
+  const { parent, extraReferences, isCut, openedUntil } = value;
+  const isDefault = parent === null && extraReferences === 0 && !isCut && openedUntil === 0n;
+  if (isDefault) deleteLayer(tx, layer);
   else tx.set(layerKey(layer), layerFormat.encode(value));
 }
 
@@ -256,17 +270,40 @@ export function listLayers(view: View, from: bigint, limit: number): (Layer & { 
     .map((entry) => ({ id: new KeyReader(entry.key).u64(), ...layerFormat.decode(entry.value) }));
 }
 
-/** Removes a reference; with the last one the layer is doomed: the sweeper frees it. */
-export function dropLayer(tx: Transaction, id: bigint): void {
+/**
+ * Removes a reference; with the last one the layer is doomed: the sweeper frees it. If others may
+ * read it without their pins being known here, the record says until when they could open it:
+ * until `died`.
+ */
+export function dropLayer(
+  tx: Transaction,
+  id: bigint,
+  { areThere }: Others,
+  died = tx.stamp(),
+): void {
   const layer = readLayer(tx, id);
-  if (layer.extraReferences === 0) tx.set(doomedKey(id), doomedFormat.encode({}));
-  else writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences - 1 });
+  const extraReferences = layer.extraReferences - 1;
+  if (extraReferences < 0) {
+    const isOpenedLater = layer.openedUntil > died;
+    const last = isOpenedLater ? layer.openedUntil : died;
+    tx.set(doomedKey(id), doomedFormat.encode({ died: last }));
+  } else {
+    const openedUntil = areThere ? died : layer.openedUntil;
+    writeLayer(tx, id, { ...layer, extraReferences, openedUntil });
+  }
 }
 
-export function listDoomed(view: View, from: bigint, limit: number): bigint[] {
+/** A layer without references that the sweeper has not freed yet. */
+export interface DoomedLayer {
+  readonly id: bigint;
+  /** Given when it lost its last reference. Readers of older states may have found it. */
+  readonly died: Stamp;
+}
+
+export function listDoomed(view: View, from: bigint, limit: number): DoomedLayer[] {
   return view
     .range(doomedKey(from), keyAfter(key(SPACE.doomedRangeLayer)), { limit })
-    .map((entry) => new KeyReader(entry.key).u64());
+    .map((entry) => ({ id: new KeyReader(entry.key).u64(), ...doomedFormat.decode(entry.value) }));
 }
 
 export function deleteDoomed(tx: Transaction, layer: bigint): void {

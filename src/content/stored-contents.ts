@@ -1,4 +1,5 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
+import { SPACE } from "../base/keys.ts";
 import type { Machine } from "../machine/machine.ts";
 import { prefetch } from "../store/accelerated.ts";
 import type { Need } from "../store/acceleration.ts";
@@ -17,6 +18,7 @@ import {
   isSamePlace,
   type Written,
 } from "../store/extents.ts";
+import { NO_OTHERS, type Others } from "../store/others.ts";
 import { type Store, type Transaction, unlessDamaged, type View } from "../store/store.ts";
 import { type Computed, digestsOf, StreamingMd5 } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
@@ -25,6 +27,7 @@ import {
   deleteContent,
   deleteSegment,
   dropReference,
+  type Garbage,
   hasOneReference,
   keyOfFirstSegment,
   keysToDrop,
@@ -43,7 +46,7 @@ import {
   writeList,
 } from "./content-records.ts";
 import { leavesOver } from "./content-slices.ts";
-import { deleteUses, isUsedBy, writeUses } from "./content-uses.ts";
+import { deleteUses, extentOfUse, isUsedBy, writeUses } from "./content-uses.ts";
 import { ListDraft } from "./list-draft.ts";
 import { keysOfLayers } from "./range-records.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
@@ -51,6 +54,13 @@ import { Sweeper } from "./sweeper.ts";
 import { WholeReading } from "./whole-reading.ts";
 
 const NO_PARTS: readonly Part[] = [];
+
+/** Records that several processes use. */
+export interface SharedRecords {
+  readonly others: Others;
+  /** The store for sweeping, which refuses to write if another process sweeps. */
+  readonly sweepStore: Store;
+}
 
 const NO_DIGESTS: Digests = { md5: false, crc64: false };
 
@@ -78,27 +88,41 @@ export class StoredContents implements Contents {
   readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
   readonly #machine: Machine;
+  readonly #others: Others;
   /** The number of pins of each list that is being read or drafted. */
   readonly #pins = new Map<bigint, number>();
   /** The highest extent at the last upload. When one is added, dead extents are removed. */
   #lastExtent: number;
 
   /** `incoming` stores uploads, and may refuse them. The sweeper writes to `extents` directly. */
-  constructor(store: Store, extents: Extents, machine: Machine, incoming: ExtentWrites = extents) {
+  constructor(
+    store: Store,
+    extents: Extents,
+    machine: Machine,
+    incoming: ExtentWrites = extents,
+    { others, sweepStore }: SharedRecords = { others: NO_OTHERS, sweepStore: store },
+  ) {
     this.#store = store;
     this.#machine = machine;
     this.#extents = extents;
     this.#incoming = incoming;
+    this.#others = others;
     this.#lastExtent = extents.lastExtent;
-    this.maps = new StoredRangeMaps(store, extents, {
-      take: (body) => this.#take(body, NO_DIGESTS, extents),
-      takeToExtent: (body) => this.#takeToExtents(body, NO_DIGESTS, extents),
-      keep: (tx, taken) => this.keep(tx, taken),
-      share: (tx, content) => this.share(tx, content),
-      drop: (tx, content) => this.drop(tx, content),
-    });
-    const isPinned = (id: bigint) => this.#pins.has(id);
-    this.#sweeper = new Sweeper(store, extents, isPinned, () => this.maps.sweep());
+    this.maps = new StoredRangeMaps(
+      { store, sweepStore, extents, others },
+      {
+        take: (body) => this.#take(body, NO_DIGESTS, extents),
+        takeToExtent: (body) => this.#takeToExtents(body, NO_DIGESTS, extents),
+        keep: (tx, taken) => this.keep(tx, taken),
+        share: (tx, content) => this.share(tx, content),
+        drop: (tx, content) => this.drop(tx, content),
+      },
+    );
+    const isPinned = ({ id, died }: Garbage) => this.#pins.has(id) || !others.isUnread(died);
+    this.#sweeper = new Sweeper({ store, sweepStore, extents, others }, isPinned, () =>
+      this.maps.sweep(),
+    );
+    if (others.areThere) store.changes((keys) => this.#hear(keys));
   }
 
   take(body: Body, digests: Digests): Promise<Taken> {
@@ -141,7 +165,7 @@ export class StoredContents implements Contents {
   }
 
   draft(parts: readonly Part[], partsExist: (view: View) => boolean): Promise<Draft | null> {
-    const pins = { pin: (id: bigint) => this.#pin(id), unpin: (id: bigint) => this.#unpin(id) };
+    const pins = { pin: (id: bigint) => this.#pinEverywhere(id) };
     return ListDraft.write(this.#store, pins, parts, partsExist);
   }
 
@@ -207,14 +231,19 @@ export class StoredContents implements Contents {
     if (content.kind === "inline") {
       return new WholeReading(readInline(view, content.id).subarray(from, from + length));
     }
+    let unpinElsewhere = () => {};
     const reading = readContent(view, {
       store: this.#store,
       extents: this.#extents,
       content,
       from,
       length,
-      onClose: () => this.#unpin(content.id),
+      onClose: () => {
+        unpinElsewhere();
+        this.#unpin(content.id);
+      },
     });
+    unpinElsewhere = this.#others.pin();
     if (content.kind === "list") this.#pin(content.id);
     return reading;
   }
@@ -334,6 +363,25 @@ export class StoredContents implements Contents {
     };
     const digests = { md5: md5?.finish() ?? null, crc64: written.crc64 };
     return new TakenBytes(body.length, digests, null, written.addresses, release);
+  }
+
+  /** Learns what other processes have freed. */
+  #hear(keys: readonly Bytes[] | null): void {
+    if (keys === null) this.#sweeper.suspectAllFrom(0);
+    for (const key of keys ?? []) {
+      if (key[0] === SPACE.extentUse) this.#sweeper.suspectExtent(extentOfUse(key));
+      if (key[0] === SPACE.rangeLayer) this.maps.recheckLayers();
+    }
+  }
+
+  /** Pins a list until the returned function is called. */
+  #pinEverywhere(id: bigint): () => void {
+    const unpinElsewhere = this.#others.pin();
+    this.#pin(id);
+    return () => {
+      unpinElsewhere();
+      this.#unpin(id);
+    };
   }
 
   #pin(id: bigint): void {

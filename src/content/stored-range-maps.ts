@@ -5,6 +5,7 @@ import type { Need } from "../store/acceleration.ts";
 import type { Content, Reading, Taken } from "../store/content.ts";
 import { INLINE_BYTES_MAX } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
+import type { Others } from "../store/others.ts";
 import type { RangeMaps, Ranges } from "../store/range-map.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { AppendedEntries } from "./appended-entries.ts";
@@ -40,6 +41,14 @@ import { WholeReading } from "./whole-reading.ts";
 /** An entry that appends make may be longer than others, since later writes rarely change it. */
 const APPENDED_BYTES_MAX = 64 * KIB;
 
+export interface MapsSetup {
+  readonly store: Store;
+  /** The store for sweeping. */
+  readonly sweepStore: Store;
+  readonly extents: Extents;
+  readonly others: Others;
+}
+
 /**
  * A map is a stack of layers, and its id is that of the topmost. Where a layer has no entries, the
  * layer below is visible. Writers change only the topmost layer. They add a new one if it is
@@ -52,18 +61,21 @@ export class StoredRangeMaps implements RangeMaps {
   readonly #contents: MapContents;
   readonly #sweep: RangeSweep;
   readonly #appended = new AppendedEntries();
+  readonly #others: Others;
   /** The number of pins of each layer that a reader looks up step by step. */
   readonly #pins = new Map<bigint, number>();
 
-  constructor(store: Store, extents: Extents, contents: MapContents) {
+  constructor({ store, sweepStore, extents, others }: MapsSetup, contents: MapContents) {
     this.#store = store;
     this.#extents = extents;
     this.#contents = contents;
+    this.#others = others;
     store.beforeCheckpoint?.(() => this.#moveAppendedEntries());
-    this.#sweep = new RangeSweep(store, contents, {
+    this.#sweep = new RangeSweep(sweepStore, contents, {
+      others,
       isPinned: (layer) => this.#pins.has(layer),
       mayGrow: (layer, start) => this.#appended.mayGrow(layer, start),
-      open: (view, entries) => readEntries(view, { store, extents }, entries),
+      open: (view, entries) => this.#openEntries(view, entries),
     });
   }
 
@@ -192,6 +204,9 @@ export class StoredRangeMaps implements RangeMaps {
     const isEmpty = parent !== null && firstEntries(tx, map.id, 1).length === 0;
     const frozen = isEmpty ? parent : map.id;
     const id = isEmpty ? map.id : this.#addLayerOn(tx, map.id);
+    if (this.#others.areThere) {
+      writeLayer(tx, frozen, { ...readLayer(tx, frozen), openedUntil: tx.stamp() });
+    }
     return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length) };
   }
 
@@ -202,7 +217,7 @@ export class StoredRangeMaps implements RangeMaps {
 
   drop(tx: Transaction, map: Content): void {
     if (this.#freeSmall(tx, map)) return;
-    dropLayer(tx, map.id);
+    dropLayer(tx, map.id, this.#others);
     this.#sweep.recheckLayers();
   }
 
@@ -247,8 +262,12 @@ export class StoredRangeMaps implements RangeMaps {
     return true;
   }
 
-  /** All entries of a map of one unshared layer with at most one entry; null for any other map. */
+  /**
+   * All entries of a map of one unshared layer with at most one entry; null for any other map. Null
+   * also if readers in other processes may look it up step by step, which only the sweeper knows.
+   */
   #entriesIfSmall(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
+    if (this.#others.areThere) return null;
     const { parent, extraReferences, isCut } = readLayer(tx, id);
     if (parent !== null || extraReferences > 0 || isCut || this.#pins.has(id)) return null;
     const first = entryAt(tx, id, 0);
@@ -280,7 +299,7 @@ export class StoredRangeMaps implements RangeMaps {
   /** Adds a layer, which takes over the map's reference to the one below. */
   #addLayerOn(tx: Transaction, parent: bigint): bigint {
     const layer = tx.stamp();
-    writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false });
+    writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false, openedUntil: 0n });
     this.#sweep.recheckLayers();
     return layer;
   }
@@ -302,7 +321,13 @@ export class StoredRangeMaps implements RangeMaps {
     return { kind: "leaf", content: this.#contents.keep(tx, taken), from: 0 };
   }
 
+  /** Notes that layers may have become joinable. */
+  recheckLayers(): void {
+    this.#sweep.recheckLayers();
+  }
+
   #open(view: View, layer: bigint, from: number, length: number): Reading {
+    let unpinElsewhere = () => {};
     const reading: Reading = readRange(view, {
       store: this.#store,
       extents: this.#extents,
@@ -310,11 +335,21 @@ export class StoredRangeMaps implements RangeMaps {
       from,
       length,
       onClose: () => {
+        unpinElsewhere();
         if (!reading.isStable) this.#unpin(layer);
       },
     });
+    unpinElsewhere = this.#others.pin();
     // A stable reading has found all of its runs, and needs the layers no more.
     if (!reading.isStable) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
+    return reading;
+  }
+
+  #openEntries(view: View, entries: readonly RangeEntry[]): Reading {
+    let unpinElsewhere = () => {};
+    const setup = { store: this.#store, extents: this.#extents, onClose: () => unpinElsewhere() };
+    const reading = readEntries(view, setup, entries);
+    unpinElsewhere = this.#others.pin();
     return reading;
   }
 

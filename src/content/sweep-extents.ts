@@ -60,10 +60,15 @@ export class ExtentSweep {
     for (const { extent, bytesOnDisk } of addresses) this.#addSuspect(extent, bytesOnDisk);
   }
 
+  /** Notes that any bytes of this extent may be dead. */
+  suspectExtent(extent: number): void {
+    this.#addSuspect(extent, Number.POSITIVE_INFINITY);
+  }
+
   /** Notes that this extent and all later ones may have dead bytes. */
   suspectAllFrom(first: number): void {
     for (const { extent } of this.#extents.list()) {
-      if (extent >= first) this.#addSuspect(extent, Number.POSITIVE_INFINITY);
+      if (extent >= first) this.suspectExtent(extent);
     }
   }
 

@@ -24,14 +24,14 @@ const SEGMENTS_PER_ROUND = 16;
 /** Frees contents without references, except those that are pinned by a reader or draft. */
 export class GarbageSweep {
   readonly #store: Store;
-  readonly #isPinned: (id: bigint) => boolean;
+  readonly #isPinned: (garbage: Garbage) => boolean;
   readonly #onFreed: (addresses: readonly Address[]) => void;
   /** The id at which the next round begins, so that pinned contents do not block the others. */
   #next = 0n;
 
   constructor(
     store: Store,
-    isPinned: (id: bigint) => boolean,
+    isPinned: (garbage: Garbage) => boolean,
     onFreed: (addresses: readonly Address[]) => void,
   ) {
     this.#store = store;
@@ -57,7 +57,7 @@ export class GarbageSweep {
   /** Frees a content, or some segments of a list; false if segments are left. */
   async #free(garbage: Garbage): Promise<boolean> {
     for (let step = 0; step < SEGMENTS_PER_ROUND; step++) {
-      if (this.#isPinned(garbage.id)) return true;
+      if (this.#isPinned(garbage)) return true;
       const { done, freed } = await this.#store.transact((tx) => {
         const freed: Address[] = [];
         const isList = garbage.kind === "list";

@@ -1,9 +1,11 @@
 import { borrowedBody } from "../base/borrowed-buffer.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import { KIB, MIB } from "../base/limits.ts";
+import type { Stamp } from "../base/stamp.ts";
 import { prefetch } from "../store/accelerated.ts";
 import type { Need } from "../store/acceleration.ts";
 import type { Reading, Taken } from "../store/content.ts";
+import type { Others } from "../store/others.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 import { keysToDrop } from "./content-records.ts";
 import type { MapContents } from "./map-contents.ts";
@@ -58,6 +60,8 @@ const MOVED_ENTRIES_MAX = 64;
 /** What the sweep needs to know of the readers and writers of maps. */
 export interface Readers {
   isPinned(layer: bigint): boolean;
+  /** Those in other processes, whose pins are not known here. */
+  readonly others: Others;
   /** Whether the next write may be appended in place to the entry that starts here. */
   mayGrow(layer: bigint, start: number): boolean;
   open(view: View, entries: readonly RangeEntry[]): Reading;
@@ -77,6 +81,8 @@ export class RangeSweep {
   #hasFreed = false;
   /** The layer at which the search for layers to join continues; null while no search is needed. */
   #nextLayer: bigint | null = 0n;
+  /** Whether this search met a layer that others may read: nobody tells when they end. */
+  #isReadElsewhere = false;
 
   constructor(store: Store, contents: MapContents, readers: Readers) {
     this.#store = store;
@@ -102,10 +108,12 @@ export class RangeSweep {
       listDoomed(view, this.#nextDoomed, LAYERS_PER_ROUND),
     );
     const last = found.length < LAYERS_PER_ROUND ? undefined : found.at(-1);
-    this.#nextDoomed = last === undefined ? 0n : last + 1n;
-    const free = found.filter((layer) => !this.#readers.isPinned(layer));
+    this.#nextDoomed = last === undefined ? 0n : last.id + 1n;
+    const free = found.filter(
+      ({ id, died }) => !this.#readers.isPinned(id) && this.#readers.others.isUnread(died),
+    );
     const steps = await Promise.allSettled(
-      free.map((layer) => this.#store.transact((tx) => freeLayer(tx, this.#contents, layer))),
+      free.map(({ id, died }) => this.#store.transact((tx) => this.#freeLayer(tx, id, died))),
     );
     for (const step of steps) fulfilled(step);
     if (free.length > 0) {
@@ -117,6 +125,24 @@ export class RangeSweep {
     const hasMore = this.#hasFreed;
     this.#hasFreed = false;
     return hasMore;
+  }
+
+  /** Frees some entries of a layer; after the last one, frees the layer and drops its parent. */
+  #freeLayer(tx: Transaction, layer: bigint, died: Stamp): void {
+    const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
+    prefetch(tx, () => keysToDrop(leavesIn(entries)));
+    for (const entry of entries) {
+      deleteEntry(tx, layer, entry.start);
+      recount(tx, this.#contents, entry.source, 0);
+    }
+    const crowded = crowdedOf(tx, layer, ENTRIES_PER_STEP);
+    for (const region of crowded) deleteCrowded(tx, region);
+    if (Math.max(entries.length, crowded.length) === ENTRIES_PER_STEP) return;
+    const { parent } = readLayer(tx, layer);
+    deleteLayer(tx, layer);
+    deleteDoomed(tx, layer);
+    // Nobody could find the parent through this layer any more.
+    if (parent !== null) dropLayer(tx, parent, this.#readers.others, died);
   }
 
   async #joinLayers(): Promise<boolean> {
@@ -135,14 +161,20 @@ export class RangeSweep {
     for (const { id } of joinable) await this.#store.transact((tx) => this.#joinStep(tx, id));
     if (joinable.length > 0) this.#nextLayer = 0n;
     else if (last !== undefined) this.#nextLayer ??= last.id + 1n;
+    else if (this.#isReadElsewhere) this.#nextLayer ??= 0n;
+    if (this.#nextLayer === 0n) this.#isReadElsewhere = false;
     return joinable.length > 0 || last !== undefined;
   }
 
-  /** The layer below this one, if it has no other reference and no pin. */
+  /** The layer below this one, if it has no other reference and nobody reads it. */
   #parentToJoin(view: View, id: bigint): bigint | null {
     const { parent } = readLayer(view, id);
     if (parent === null || this.#readers.isPinned(parent)) return null;
-    return readLayer(view, parent).extraReferences === 0 ? parent : null;
+    const { extraReferences, openedUntil } = readLayer(view, parent);
+    if (extraReferences > 0) return null;
+    if (this.#readers.others.isUnread(openedUntil)) return parent;
+    this.#isReadElsewhere = true;
+    return null;
   }
 
   /** Moves some entries of the layer below up; after the last one, removes that layer. */
@@ -281,23 +313,6 @@ function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
     end = endOf(entry);
   }
   return runs.filter((run) => run.length > 1);
-}
-
-/** Frees some entries of a layer; after the last one, frees the layer and drops its parent. */
-function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
-  const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
-  prefetch(tx, () => keysToDrop(leavesIn(entries)));
-  for (const entry of entries) {
-    deleteEntry(tx, layer, entry.start);
-    recount(tx, leaves, entry.source, 0);
-  }
-  const crowded = crowdedOf(tx, layer, ENTRIES_PER_STEP);
-  for (const region of crowded) deleteCrowded(tx, region);
-  if (Math.max(entries.length, crowded.length) === ENTRIES_PER_STEP) return;
-  const { parent } = readLayer(tx, layer);
-  deleteLayer(tx, layer);
-  deleteDoomed(tx, layer);
-  if (parent !== null) dropLayer(tx, parent);
 }
 
 /** What a body reads to move the next entries of a layer to the one on top. */

@@ -1,36 +1,52 @@
 import { fulfilled } from "../base/fulfilled.ts";
 import type { Address, Extents } from "../store/extents.ts";
+import type { Others } from "../store/others.ts";
 import type { Store } from "../store/store.ts";
+import type { Garbage } from "./content-records.ts";
 import { ExtentSweep } from "./sweep-extents.ts";
 import { GarbageSweep } from "./sweep-garbage.ts";
 
 /** Rounds for which compaction is postponed, at most, while there is garbage left to free. */
 const POSTPONED_ROUNDS_MAX = 256;
 
+export interface SweeperSetup {
+  readonly store: Store;
+  /** The store for freeing garbage, which only one process does. */
+  readonly sweepStore: Store;
+  readonly extents: Extents;
+  readonly others: Others;
+}
+
 /** Frees garbage and compacts extents, with a bounded amount of work per round. */
 export class Sweeper {
   readonly #garbage: GarbageSweep;
   readonly #extents: ExtentSweep;
   readonly #sweepMaps: () => Promise<boolean>;
+  readonly #others: Others;
   #round: Promise<boolean> | null = null;
   /** How many rounds have postponed compaction. */
   #postponedRounds = 0;
 
   constructor(
-    store: Store,
-    extents: Extents,
-    isPinned: (id: bigint) => boolean,
+    { store, sweepStore, extents, others }: SweeperSetup,
+    isPinned: (garbage: Garbage) => boolean,
     sweepMaps: () => Promise<boolean>,
   ) {
     this.#sweepMaps = sweepMaps;
+    this.#others = others;
     this.#extents = new ExtentSweep(store, extents);
-    this.#garbage = new GarbageSweep(store, isPinned, (freed) => this.suspect(freed));
+    this.#garbage = new GarbageSweep(sweepStore, isPinned, (freed) => this.suspect(freed));
     this.suspectAllFrom(0);
   }
 
   /** Notes that bytes at these addresses may be dead. */
   suspect(addresses: readonly Address[]): void {
     this.#extents.suspect(addresses);
+  }
+
+  /** Notes that any bytes of this extent may be dead. */
+  suspectExtent(extent: number): void {
+    this.#extents.suspectExtent(extent);
   }
 
   /** Notes that this extent and all later ones may have dead bytes. */
@@ -59,6 +75,7 @@ export class Sweeper {
 
   /** Throws only after all steps, so that one damaged content does not block the others. */
   async #sweep(): Promise<boolean> {
+    if (!this.#others.isSweeper) return this.#sweepExtents(false);
     const maps = await Promise.allSettled([this.#sweepMaps()]);
     const garbage = await Promise.allSettled([this.#garbage.round()]);
     const hasMore = [...maps, ...garbage].some((one) => one.status === "fulfilled" && one.value);

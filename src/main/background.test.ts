@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  Background,
-  BUSY_PAUSE_MS,
-  IDLE_PAUSE_MS,
-  type Schedule,
-  SHORT_PAUSE_MS,
-} from "./background.ts";
+import type { Schedule } from "../base/schedule.ts";
+import { Background, BUSY_PAUSE_MS, IDLE_PAUSE_MS, SHORT_PAUSE_MS } from "./background.ts";
 
 /** Stores the next callback until the test runs it. */
 class ManualSchedule {

@@ -1,8 +1,7 @@
+import type { Schedule } from "../base/schedule.ts";
+
 /** One round of background work; resolves to true while there may be more to do. */
 export type Round = () => Promise<boolean>;
-
-/** Calls back once, later, unless cancelled first. */
-export type Schedule = (callback: () => void, afterMs: number) => { cancel(): void };
 
 /** The pause between rounds, so that requests run between them. */
 export const BUSY_PAUSE_MS = 20;

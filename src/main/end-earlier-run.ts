@@ -5,11 +5,6 @@ import { isFullError } from "../store/store.ts";
 import type { Data } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
-/** Gives this process an epoch. Handles and copies of others on the same records go on. */
-export function joinOthers(data: Data): Promise<bigint> {
-  return beginEpoch(data);
-}
-
 /**
  * Ends the SMB handles and copies of an earlier process. Returns the epoch of this process. The few
  * bytes it writes are reserved on a full disk; throws a `StartError` if other programs took them.
@@ -17,7 +12,7 @@ export function joinOthers(data: Data): Promise<bigint> {
 export async function endEarlierRun(data: Data): Promise<bigint> {
   try {
     const epoch = await beginEpoch(data);
-    await clearHandles(data, epoch);
+    await clearHandles(data, (_view, one) => one === epoch);
     await failInterruptedCopies(data);
     await failInterruptedFileCopies(data);
     return epoch;

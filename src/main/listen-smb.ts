@@ -13,7 +13,7 @@ import type { Settings } from "./settings.ts";
 export async function listenSmb(
   settings: Settings,
   files: WatchedFiles,
-  epoch: bigint,
+  epoch: () => bigint,
   clock: Clock,
   log: Log,
   budget: SendBudget,

@@ -31,7 +31,7 @@ export interface ListenersSetup {
   readonly log: Log;
   readonly data: Data & Pick<CopyContext, "copies">;
   /** The number of this start, for SMB handles that outlive a connection. */
-  readonly epoch: bigint;
+  readonly epoch: () => bigint;
   /** The parts that all listeners share. */
   readonly shared: SharedOptions;
 }

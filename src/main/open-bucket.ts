@@ -8,7 +8,7 @@ import {
 } from "../content/extent-makers.ts";
 import { claimPlace, probePlace } from "../engine/s3/claim-place.ts";
 import { ExtentObjects } from "../engine/s3/extent-objects.ts";
-import { S3Extents } from "../engine/s3/extents.ts";
+import { S3Extents, type S3ExtentsSetup } from "../engine/s3/extents.ts";
 import { MissingSigner, openObjects } from "../engine/s3/open-objects.ts";
 import type { S3Failure } from "../engine/s3/s3-failure.ts";
 import { failureIn, type S3Objects } from "../engine/s3/s3-objects.ts";
@@ -45,21 +45,17 @@ export async function openBucket(
   }
 }
 
-/**
- * Opens a bucket for the bytes of records that several front ends share. Each sweeps its own
- * extents only; `unread` tells when the others have stopped reading them.
- */
+/** Opens a bucket for the bytes of records that several front ends share. */
 export async function openSharedBucket(
   place: S3Place,
   store: Store,
   machine: Machine,
   undo: Undo,
-  { frontEnd, unread }: { readonly frontEnd: number; readonly unread: () => Promise<void> },
+  sharing: Required<Pick<S3ExtentsSetup, "frontEnd" | "sweeps" | "unread">>,
 ): Promise<Omit<OpenedBucket, "collect">> {
   try {
     const { objects, dependency } = await openClaimed(place, store, undo);
-    const sweeps = (maker: number) => maker === frontEnd;
-    const extents = new S3Extents({ objects, machine, frontEnd, sweeps, unread });
+    const extents = new S3Extents({ objects, machine, ...sharing });
     undo.add(() => extents.close());
     return { extents, dependency };
   } catch (error) {

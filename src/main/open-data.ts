@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
+import type { Schedule } from "../base/schedule.ts";
 import { findEndOfUse } from "../content/content-uses.ts";
 import { readPlace } from "../content/extent-makers.ts";
 import { StoredContents } from "../content/stored-contents.ts";
@@ -24,9 +25,11 @@ import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
+import { systemSchedule } from "./background.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
 import type { Dependency } from "./readiness.ts";
+import type { Member } from "./shared-data.ts";
 import type { SharedPlace } from "./shared-place.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
@@ -59,7 +62,16 @@ export interface Data {
   readonly collect: (() => Promise<boolean>) | null;
   /** What has to be reached over a network; none for data of this machine. */
   readonly dependencies: readonly Dependency[];
+  /** Null if no other process has these records. */
+  readonly member: Member | null;
   close(): Promise<void>;
+}
+
+/** For records that several processes have. */
+interface SharedOptions {
+  readonly schedule: Schedule;
+  /** For tests: a clock instead of the database's time. */
+  readonly sharedClock: Clock | undefined;
 }
 
 /** The WAL and extents as parts of a small volume: compacting a small extent takes little space. */
@@ -72,12 +84,13 @@ export async function openData(
   { location, memoryBytesMax, acceptDataLoss = false, shared = null, bucket = null }: DataPlace,
   clock: Clock,
   failStop: FailStop,
-  options: Partial<Pick<WalOptions, "tell" | "onDamage">> = {},
+  options: Partial<Pick<WalOptions, "tell" | "onDamage">> & Partial<SharedOptions> = {},
 ): Promise<Data> {
   if (shared !== null) {
     // Loaded only when it is asked for: most servers keep their data in a folder.
     const { openSharedData } = await import("./shared-data.ts");
-    return openSharedData(shared, bucket);
+    const { schedule = systemSchedule, sharedClock } = options;
+    return openSharedData(shared, bucket, { schedule, failStop, clock: sharedClock });
   }
   if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {
@@ -127,7 +140,7 @@ export function memoryData(
     await machine.close();
   };
   const none = { warnings: [], space: null, engine: null, clock: null, collect: null };
-  return { store, contents, breaks, ...none, dependencies: [], close };
+  return { store, contents, breaks, ...none, dependencies: [], member: null, close };
 }
 
 async function openFolder(
@@ -156,7 +169,7 @@ async function openFolder(
     undo.add(() => store.close());
     const breaks = new CacheBreaks();
     const close = () => undo.run();
-    const own = { store, breaks, space, clock: null, close };
+    const own = { store, breaks, space, clock: null, member: null, close };
     const seen = { figures, store, space, machine };
     if (bucket !== null) {
       const { openBucket } = await import("./open-bucket.ts");

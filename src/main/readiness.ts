@@ -1,4 +1,4 @@
-import type { Schedule } from "./background.ts";
+import type { Schedule } from "../base/schedule.ts";
 
 /** Something a server depends on that is not on its own machine. */
 export interface Dependency {

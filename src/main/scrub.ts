@@ -1,7 +1,7 @@
 import { MIB } from "../base/limits.ts";
+import type { Schedule } from "../base/schedule.ts";
 import type { Contents } from "../store/contents.ts";
 import type { Store } from "../store/store.ts";
-import type { Schedule } from "./background.ts";
 import { Verifier } from "./verifier.ts";
 
 /** The pause between two rounds. */

@@ -1,3 +1,4 @@
+import { NotLeader } from "../cluster/front-end.ts";
 import type { Health } from "../front/health.ts";
 import { outcomesTo } from "../front/outcome.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
@@ -14,8 +15,9 @@ import { type FailStop, isFullError } from "../store/store.ts";
 import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
 import { DamageReports } from "./damage-reports.ts";
-import { endEarlierRun, joinOthers } from "./end-earlier-run.ts";
+import { endEarlierRun } from "./end-earlier-run.ts";
 import type { ServiceName } from "./flags.ts";
+import { LeaderWork } from "./leader-work.ts";
 import { listenError } from "./listen-error.ts";
 import { Listeners } from "./listeners.ts";
 import { type Log, openLog } from "./log.ts";
@@ -103,8 +105,10 @@ async function open(
   undo.add(() => data.close());
   // Leases, signatures and expiry go by one clock, whichever front end judges them.
   const around = data.clock === null ? process : { ...process, clock: data.clock };
-  const epoch = settings.shared === null ? await endEarlierRun(data) : await joinOthers(data);
-  const copies = new RunningCopies();
+  const { member } = data;
+  const ownEpoch = member === null ? await endEarlierRun(data) : null;
+  const epoch = () => ownEpoch ?? member?.frontEnd.epoch ?? 0n;
+  const copies = new RunningCopies(member?.frontEnd.number);
   undo.add(() => copies.stop());
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
@@ -168,7 +172,7 @@ async function open(
 /** Opens the data; the log names its damage. */
 async function openLoggedData(
   settings: Settings,
-  { clock }: Surroundings,
+  { clock, schedule, sharedClock }: Surroundings,
   log: Log,
   failStop: FailStop,
 ): Promise<Data> {
@@ -176,7 +180,8 @@ async function openLoggedData(
   if (location !== null) await requireNoAzuriteData(location, azuriteLocation);
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
   const { onDamage } = reports;
-  const data = await openData(settings, clock, failStop, { tell: log.tell, onDamage });
+  const options = { tell: log.tell, onDamage, schedule, sharedClock };
+  const data = await openData(settings, clock, failStop, options);
   reports.lookIn(data.store);
   for (const warning of data.warnings) log.warn("data folder", warning);
   return data;
@@ -188,16 +193,22 @@ function logKeyFailures({ oauth }: Settings, log: Log): void {
 }
 
 function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background {
-  const blobs = new BlobSweep(data);
-  const queues = new QueueSweep(data);
-  const tables = new TableSweep(data);
-  const files = new FileSweep(data);
-  const sweeps = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
+  const { member, contents } = data;
+  const swept = member === null ? data : { ...data, store: member.leaderStore };
+  const parts = [new BlobSweep(swept), new QueueSweep(swept), new TableSweep(swept)];
+  const isSweeper = () => member === null || member.frontEnd.isSweeper;
+  const sweeps = [...parts, new FileSweep(swept)].map(
+    (part) => async () => isSweeper() && (await part.sweep()),
+  );
   const collect = data.collect === null ? [] : [data.collect];
-  const rounds = [...sweeps, ...collect, () => lookForSpace(data)];
+  if (member !== null) {
+    const work = new LeaderWork(member.frontEnd, swept, member.extents);
+    collect.push(() => work.round());
+  }
+  const rounds = [...sweeps, () => contents.sweep(), ...collect, () => lookForSpace(data)];
   return new Background(rounds, schedule, (error) => {
-    // A full disk was reported when it became full.
-    if (!isFullError(error)) log.warn("sweeping failed", error);
+    // A full disk was reported when it became full. Another leader goes on with what this one did.
+    if (!isFullError(error) && !(error instanceof NotLeader)) log.warn("sweeping failed", error);
   });
 }
 

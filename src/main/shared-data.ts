@@ -1,6 +1,9 @@
 import { resolve } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
+import type { Clock } from "../base/clock.ts";
 import { key, SPACE } from "../base/keys.ts";
+import type { Schedule } from "../base/schedule.ts";
+import { FrontEnd } from "../cluster/front-end.ts";
+import { LeaderStore, MemberStore } from "../cluster/member-store.ts";
 import { readPlace } from "../content/extent-makers.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { claimFolder, probeFolder } from "../engine/folder/claim-folder.ts";
@@ -11,42 +14,82 @@ import type { S3Place } from "../engine/s3/s3-place.ts";
 import { Machine } from "../machine/machine.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import type { Extents } from "../store/extents.ts";
-import type { Store } from "../store/store.ts";
+import type { LeftExtents } from "../store/left-extents.ts";
+import type { FailStop, Store } from "../store/store.ts";
 import { openSharedBucket } from "./open-bucket.ts";
 import type { Dependency } from "./readiness.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
+/** What a front end needs from its process. */
+export interface SharedSurroundings {
+  readonly schedule: Schedule;
+  readonly failStop: FailStop;
+  /** For tests: a clock instead of the database's time. */
+  readonly clock?: Clock | undefined;
+}
+
+/** This process as one of several that have the same records. */
+export interface Member {
+  readonly frontEnd: FrontEnd;
+  /** The store for what only the leader does. */
+  readonly leaderStore: Store;
+  readonly extents: LeftExtents;
+}
+
 /** Opens records and bytes. Throws a `StartError`, with nothing left open. */
-export async function openSharedData({ records, bytes }: SharedPlace, bucket: S3Place | null) {
-  const address = readRecordsAddress(records);
+export async function openSharedData(
+  { records: url, bytes }: SharedPlace,
+  bucket: S3Place | null,
+  around: SharedSurroundings,
+) {
+  const address = readRecordsAddress(url);
   const undo = new Undo();
   const machine = new Machine();
   undo.add(() => machine.close());
   try {
-    const store = await openRecords(address);
-    undo.add(() => store.close());
+    const records = await openRecords(address, around.clock);
+    undo.add(() => records.close());
+    const frontEnd = await join(records, around);
+    undo.add(() => frontEnd.leave());
     const { extents, dependency } =
       bucket === null
-        ? await openFolderBytes(bytes, store, undo)
-        : await openBucketBytes(bucket, store, machine, undo);
-    const contents = new StoredContents(store, extents, machine);
+        ? await openFolderBytes(bytes, records, frontEnd, undo)
+        : await openBucketBytes(bucket, records, frontEnd, machine, undo);
+    const store = new MemberStore(records, frontEnd);
+    const leaderStore = new LeaderStore(store, frontEnd);
+    const shared = { others: frontEnd, sweepStore: leaderStore };
+    const contents = new StoredContents(store, extents, machine, extents, shared);
     const breaks = new CacheBreaks();
     const none = { warnings: [], space: null, engine: null, collect: null };
-    const { clock } = store;
-    const database = { name: "the database", reach: () => store.read(() => null) };
+    const member: Member = { frontEnd, leaderStore, extents };
+    const { clock } = records;
+    const database = { name: "the database", reach: () => records.read(() => null) };
     const dependencies = [database, dependency];
-    return { store, contents, breaks, ...none, clock, dependencies, close: () => undo.run() };
+    const own = { store, contents, breaks, ...none, clock, member, dependencies };
+    frontEnd.start();
+    return { ...own, close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;
   }
 }
 
-async function openRecords(address: PostgresAddress): Promise<PostgresStore> {
+function join(store: PostgresStore, { schedule, failStop }: SharedSurroundings): Promise<FrontEnd> {
+  const { frontEnd: number, clock } = store;
+  return FrontEnd.join({ store, number, clock, schedule, onEnded: failStop });
+}
+
+/** Nobody but its maker knows which extents are being written: others sweep them after its end. */
+function sweepsOf(frontEnd: FrontEnd): (maker: number) => boolean {
+  return (maker) =>
+    maker === frontEnd.number || (frontEnd.isSweeper && frontEnd.ended.includes(maker));
+}
+
+async function openRecords(address: PostgresAddress, clock?: Clock): Promise<PostgresStore> {
   try {
-    return await openPostgresStore(address);
+    return await openPostgresStore(address, clock === undefined ? {} : { clock });
   } catch (error) {
     const problem = problemOf(error as Error & { code?: string }, address);
     throw new StartError(`The records cannot be opened at ${address.shown}: ${problem}.`);
@@ -88,16 +131,26 @@ function chooseBytes(store: Store, id: string): Promise<string> {
 }
 
 interface Bytes {
-  readonly extents: Extents;
+  readonly extents: Extents & LeftExtents;
   readonly dependency: Dependency;
 }
 
-async function openFolderBytes(bytes: string, store: PostgresStore, undo: Undo): Promise<Bytes> {
+async function openFolderBytes(
+  bytes: string,
+  store: PostgresStore,
+  frontEnd: FrontEnd,
+  undo: Undo,
+): Promise<Bytes> {
   const folder = resolve(bytes);
   if ((await store.read(readPlace)) !== null) throw new StartError(BYTES_IN_BUCKET);
   try {
     await claimFolder(folder, store.cluster, (id) => chooseBytes(store, id));
-    const extents = await FolderExtents.open({ folder, frontEnd: store.frontEnd });
+    const extents = await FolderExtents.open({
+      folder,
+      frontEnd: store.frontEnd,
+      sweeps: sweepsOf(frontEnd),
+      unread: () => frontEnd.unread(),
+    });
     undo.add(() => extents.close());
     const reach = () => probeFolder(folder);
     return { extents, dependency: { name: "the folder of bytes", reach } };
@@ -111,21 +164,19 @@ const BYTES_IN_BUCKET =
 const BYTES_IN_FOLDER =
   "The large bodies of these records are in a folder: name it with --bytes, or choose other records.";
 
-/**
- * How long an object stays after its last use. Front ends do not tell each other what they read
- * yet, so a download that takes longer than this at another front end may break off.
- */
-const READING_MS_MAX = 60 * 60_000;
-
 async function openBucketBytes(
   bucket: S3Place,
   store: PostgresStore,
+  frontEnd: FrontEnd,
   machine: Machine,
   undo: Undo,
 ): Promise<Bytes> {
   if (await store.read((view) => view.get(BYTES_KEY) !== undefined)) {
     throw new StartError(BYTES_IN_FOLDER);
   }
-  const unread = () => wait(READING_MS_MAX, undefined, { ref: false });
-  return openSharedBucket(bucket, store, machine, undo, { frontEnd: store.frontEnd, unread });
+  return openSharedBucket(bucket, store, machine, undo, {
+    frontEnd: store.frontEnd,
+    sweeps: sweepsOf(frontEnd),
+    unread: () => frontEnd.unread(),
+  });
 }

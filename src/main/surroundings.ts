@@ -1,13 +1,15 @@
 import type { Clock } from "../base/clock.ts";
+import type { Schedule } from "../base/schedule.ts";
 import type { Admin } from "../front/rest/http/admin.ts";
 import type { FailStop } from "../store/store.ts";
-import type { Schedule } from "./background.ts";
 import type { Terminal } from "./log.ts";
 
 /** What the server needs from its process; tests bring their own. */
 export interface Surroundings extends Terminal {
   readonly clock: Clock;
   readonly schedule: Schedule;
+  /** For tests: the time of records that several front ends have, instead of the database's. */
+  readonly sharedClock?: Clock;
   /** The value of the `Server` header. */
   readonly software: string;
   /** Called when the engine has failed and serves nothing any more: the process must end. */

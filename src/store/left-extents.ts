@@ -4,6 +4,9 @@ export interface LeftExtents {
   abortUploads(maker: number): Promise<void>;
   /** The extents that a process has made and nobody has removed, page by page. */
   extentsOf(maker: number): AsyncIterable<readonly number[]>;
-  /** Frees an extent's space. The caller makes sure that none of its bytes are in use. */
-  remove(extent: number): Promise<void>;
+  /**
+   * Frees an extent's space now. The caller makes sure that none of its bytes are in use, and that
+   * nobody reads them any more.
+   */
+  discard(extent: number): Promise<void>;
 }

@@ -165,7 +165,7 @@ function collection(store: ObjectStore): void {
 
   test("a number is never given to a second front end", async () => {
     const records = new MemoryStore(new ManualClock(START_MS));
-    const nothing = { abortUploads: async () => {}, extentsOf: noPages, remove: async () => {} };
+    const nothing = { abortUploads: async () => {}, extentsOf: noPages, discard: async () => {} };
     const numbers: number[] = [];
     for (let round = 0; round < 3; round++) {
       const frontEnd = await beginMaker(records);

@@ -18,7 +18,7 @@ const EXCLUSIVE_NOW = 2 | 16;
 /** The SMB half of a server, which restores handles when it starts. */
 async function start(rest: FileServer) {
   const epoch = await beginEpoch(rest.files);
-  await clearHandles(rest.files, epoch);
+  await clearHandles(rest.files, (_view, one) => one === epoch);
   return await listenSmb(rest, epoch);
 }
 

@@ -78,7 +78,7 @@ export function listenSmb(
     port: 0,
     accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
     files,
-    epoch,
+    epoch: () => epoch,
     encryption: options.encryption ?? "preferred",
     signingRequired: options.signingRequired ?? false,
     dialectMin: options.dialectMin ?? DIALECT.smb202,

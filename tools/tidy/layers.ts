@@ -9,10 +9,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   rules: ["base", "rules"],
   store: ["base", "store"],
   content: ["base", "machine", "store", "content"],
+  cluster: ["base", "store", "cluster"],
   engine: ["base", "machine", "store", "engine"],
   service: ["base", "machine", "rules", "store", "content", "service"],
   front: ["base", "machine", "rules", "store", "service", "front"],
-  main: ["base", "machine", "rules", "store", "content", "engine", "service", "front", "main"],
+  main: [
+    ...["base", "machine", "rules", "store", "content", "cluster"],
+    ...["engine", "service", "front", "main"],
+  ],
 };
 
 /** A front end speaks the words of these layers (types, constants, errors) and calls none of them. */

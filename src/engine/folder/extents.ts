@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BufferOwner } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
@@ -14,6 +14,7 @@ import {
   type Taps,
   type Written,
 } from "../../store/extents.ts";
+import type { LeftExtents } from "../../store/left-extents.ts";
 import { StoreError } from "../../store/store.ts";
 import { ChunkReading, ChunkWriting } from "./chunks.ts";
 
@@ -26,19 +27,30 @@ export interface FolderExtentsSetup {
   readonly folder: string;
   /** The number of this front end: no other one has it, at any time. */
   readonly frontEnd: number;
+  /**
+   * Whether this front end sweeps the extents of another one, which it may do only after its end,
+   * because nobody else knows what it is writing. Default: it sweeps its own only.
+   */
+  readonly sweeps?: (frontEnd: number) => boolean;
+  /**
+   * Resolves once no front end reads what it found in a state of the store before this call.
+   * Default: at once, for a process without others.
+   */
+  readonly unread?: () => Promise<void>;
   readonly extentBytesMax?: number;
 }
 
 /**
  * Extents as files of a folder that several front ends share, for trials. Each body is a file of
- * its own, which does not change. A front end removes only files that it made itself, and only
- * while it runs, since nobody else knows which of them are being written.
+ * its own, which does not change.
  */
-export class FolderExtents implements Extents {
+export class FolderExtents implements Extents, LeftExtents {
   readonly reusesSpace = false;
   readonly #folder: string;
   readonly #frontEnd: number;
   readonly #extentBytesMax: number;
+  readonly #sweeps: (frontEnd: number) => boolean;
+  readonly #unread: (() => Promise<void>) | null;
   /** Extents that this front end made and did not remove, with their size on disk. */
   readonly #own = new Map<number, number>();
   readonly #pins = new Map<number, number>();
@@ -46,10 +58,13 @@ export class FolderExtents implements Extents {
   #count = 0;
   #isClosed = false;
 
-  private constructor({ folder, frontEnd, extentBytesMax }: FolderExtentsSetup) {
+  private constructor(setup: FolderExtentsSetup) {
+    const { folder, frontEnd, sweeps, unread } = setup;
     this.#folder = join(folder, "extents");
     this.#frontEnd = frontEnd;
-    this.#extentBytesMax = extentBytesMax ?? EXTENT_BYTES_MAX;
+    this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
+    this.#sweeps = (maker) => maker === frontEnd || sweeps?.(maker) === true;
+    this.#unread = unread ?? null;
   }
 
   static async open(setup: FolderExtentsSetup): Promise<FolderExtents> {
@@ -113,7 +128,15 @@ export class FolderExtents implements Extents {
   }
 
   async find(extent: number): Promise<ExtentInfo | undefined> {
-    return this.list().find((info) => info.extent === extent);
+    const maker = makerOf(extent);
+    const pinned = this.#pins.has(extent);
+    const own = this.#own.get(extent);
+    if (own !== undefined) return { extent, bytesOnDisk: own, open: false, pinned };
+    if (maker === this.#frontEnd || !this.#sweeps(maker) || this.#removed.has(extent)) {
+      return undefined;
+    }
+    const found = await stat(this.#pathOf(extent)).catch(() => null);
+    return found === null ? undefined : { extent, bytesOnDisk: found.size, open: false, pinned };
   }
 
   /** Files get no second body. */
@@ -122,8 +145,35 @@ export class FolderExtents implements Extents {
   async remove(extent: number): Promise<void> {
     if (this.#isClosed) throw closedError();
     this.#own.delete(extent);
+    if (this.#unread === null) await this.discard(extent);
+    else void this.#discardWhenUnread(extent, this.#unread());
+  }
+
+  async discard(extent: number): Promise<void> {
+    if (this.#isClosed) throw closedError();
     this.#removed.add(extent);
     if (!this.#pins.has(extent)) await this.#discard(extent);
+  }
+
+  /** What a front end was writing is a file like any other. */
+  async abortUploads(): Promise<void> {}
+
+  async *extentsOf(frontEnd: number): AsyncIterable<readonly number[]> {
+    const folder = join(this.#folder, folderOf(frontEnd));
+    const names = await readdir(folder).catch(() => []);
+    if (names.length === 0) await rmdir(folder).catch(() => {});
+    const found = names.flatMap((name) => /^([0-9a-f]{8})\.extent$/.exec(name)?.[1] ?? []);
+    yield found.map((count) => frontEnd * EXTENTS_PER_FRONT_END + Number.parseInt(count, 16));
+  }
+
+  /** Readings elsewhere may take long: neither the caller nor `close` waits for their end. */
+  async #discardWhenUnread(extent: number, unread: Promise<void>): Promise<void> {
+    try {
+      await unread;
+      if (!this.#isClosed) await this.discard(extent);
+    } catch {
+      // The leader removes it after the end of this front end.
+    }
   }
 
   async trim(): Promise<void> {}
@@ -176,7 +226,7 @@ export class FolderExtents implements Extents {
   }
 
   #pathOf(extent: number): string {
-    const maker = Math.floor(extent / EXTENTS_PER_FRONT_END);
+    const maker = makerOf(extent);
     const count = (extent % EXTENTS_PER_FRONT_END).toString(16).padStart(8, "0");
     return join(this.#folder, folderOf(maker), `${count}.extent`);
   }
@@ -199,6 +249,10 @@ const PRIVATE_MODE = 0o600;
 
 function folderOf(frontEnd: number): string {
   return frontEnd.toString(16).padStart(5, "0");
+}
+
+function makerOf(extent: number): number {
+  return Math.floor(extent / EXTENTS_PER_FRONT_END);
 }
 
 function closedError(): StoreError {

@@ -170,6 +170,11 @@ export class S3Extents implements Extents, LeftExtents {
     }
   }
 
+  async discard(extent: number): Promise<void> {
+    if (this.#isClosed) throw closedError();
+    await this.#deleteUnlessPinned(extent);
+  }
+
   abortUploads(frontEnd: number): Promise<void> {
     return this.#objects.abortAll(frontEnd);
   }

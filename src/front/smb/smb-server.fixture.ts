@@ -73,7 +73,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const server = new SmbServer({
     accounts: new Map([[user, { name: user, passwordHashes: [passwordHash(password)] }]]),
     files,
-    epoch: 1n,
+    epoch: () => 1n,
     encryption: traits.encryption ?? "preferred",
     signingRequired: traits.signingRequired ?? false,
     dialectMin: traits.dialectMin ?? DIALECT.smb202,

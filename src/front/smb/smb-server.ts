@@ -23,8 +23,8 @@ export interface SmbServerOptions {
   /** The accounts at first; see `useAccounts`. */
   readonly accounts: SmbAccounts;
   readonly files: WatchedFiles;
-  /** The number of this process, with which its handles are marked. */
-  readonly epoch: bigint;
+  /** The number of this process, with which handles are marked that it opens now. */
+  readonly epoch: () => bigint;
   readonly encryption: SmbEncryption;
   /** Whether clients that cannot sign are refused. */
   readonly signingRequired: boolean;
@@ -66,7 +66,7 @@ export class SmbServer implements FileOpenHost {
     this.options = options;
     this.#accounts = options.accounts;
     // Far beyond the ids of the process before, with which clients may reconnect.
-    this.#fileIds = Number(options.epoch / TICKS_OF_FILE_ID);
+    this.#fileIds = Number(options.epoch() / TICKS_OF_FILE_ID);
     const { files, limits, logonLimits, clock, log } = options;
     const warn = (line: string) => log.warn(line);
     this.failedLogons = new FailedLogons(logonLimits, clock, files.breaks.timer, warn);

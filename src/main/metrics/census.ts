@@ -3,6 +3,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KeyReader, key, keyAfter, keyBehind, SPACE, type Space } from "../../base/keys.ts";
+import type { Schedule } from "../../base/schedule.ts";
 import { bytesInUse } from "../../content/content-uses.ts";
 import { COUNTED_BLOBS } from "../../service/blob/counted-blobs.ts";
 import { COUNTED_FILES } from "../../service/file/counted-files.ts";
@@ -11,7 +12,6 @@ import type { Counted, CountedRecords, Tally } from "../../service/shared/counte
 import { COUNTED_TABLES } from "../../service/table/counted-tables.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Store } from "../../store/store.ts";
-import type { Schedule } from "../background.ts";
 
 /** Records that one step reads at most; their bytes are limited, too. */
 const RECORDS_PER_STEP = 1_000;

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Schedule } from "../../base/schedule.ts";
 import type { Health } from "../../front/health.ts";
 import type { MetricSource } from "../../front/metrics/metric.ts";
 import { openMetricsListener } from "../../front/metrics/metrics-listener.ts";
@@ -8,7 +9,6 @@ import type { ReadMemory } from "../../front/read-memory.ts";
 import type { SendBudget } from "../../front/send-budget.ts";
 import { ntStatusName } from "../../front/smb/nt-status.ts";
 import type { WaitingWork } from "../../front/waiting-work.ts";
-import type { Schedule } from "../background.ts";
 import type { MetricsAt } from "../command-line.ts";
 import type { ServiceName } from "../flags.ts";
 import type { Data } from "../open-data.ts";

@@ -62,7 +62,7 @@ async function copyForeign(
     const target = { ...admitted, place };
     const content = emptyContent(context, tx, target, found);
     const copy = pending(copyId, source.url, found.length);
-    writePendingCopy(tx, copyId, asked.at, place);
+    writePendingCopy(tx, copyId, asked.at, place, context.copies.frontEnd);
     const blob = writeCopy(context, tx, asked, target, found, content, copy);
     return { begun: done(blob, copy), place };
   });

@@ -8,19 +8,26 @@ const COPIES_PER_STEP = 64;
 
 /**
  * Marks copies that a server stop interrupted as failed: they cannot resume because access to their
- * sources is not stored. Call it before a new copy can start.
+ * sources is not stored. `runs` tells of front ends whose copies go on. Call it before a new copy
+ * can start at any other.
  */
-export async function failInterruptedCopies(context: Pick<BlobContext, "store">): Promise<void> {
+export async function failInterruptedCopies(
+  context: Pick<BlobContext, "store">,
+  runs: (view: View, frontEnd: number) => boolean = () => false,
+): Promise<void> {
   const description = '500 InternalError "The server stopped before the copy ended."';
-  for (;;) {
+  for (let after = ""; ; ) {
+    const last = after;
     const found = await context.store.read((view) =>
-      readPendingCopies(view, COPIES_PER_STEP).map(([id, copy]) => ({
+      readPendingCopies(view, COPIES_PER_STEP, last).map(([id, copy]) => ({
         id,
-        places: placesOf(view, copy),
+        places: runs(view, copy.frontEnd) ? null : placesOf(view, copy),
       })),
     );
     if (found.length === 0) return;
     for (const { id, places } of found) {
+      after = id;
+      if (places === null) continue;
       await endCopy(context, id, places, () => ({ status: "failed", description }));
     }
   }

@@ -83,6 +83,8 @@ const pendingCopyShape = {
   /** Where the target is, even if it or its container is renamed. 0 in older records. */
   parent: added(u64, 0n),
   name: added(text, ""),
+  /** The front end that copies; 0 if there is only one. */
+  frontEnd: added(count, 0),
 };
 
 /** The fields of a file or directory in a hierarchical container. */
@@ -432,8 +434,9 @@ export function writePendingCopy(
   id: string,
   { account, container, blob }: BlobAddress,
   { parent, name }: Place,
+  frontEnd: number,
 ): void {
-  const value = { account, container, blob, parent: parent.id, name };
+  const value = { account, container, blob, parent: parent.id, name, frontEnd };
   tx.set(key(SPACE.pendingCopy, id), pendingCopyFormat.encode(value));
 }
 
@@ -441,10 +444,15 @@ export function deletePendingCopy(tx: Transaction, id: string): void {
   tx.delete(key(SPACE.pendingCopy, id));
 }
 
-/** Up to `limit` pending copies, with their ids. */
-export function readPendingCopies(view: View, limit: number): [id: string, copy: PendingCopy][] {
+/** Up to `limit` pending copies with their ids, which sort behind `after`. */
+export function readPendingCopies(
+  view: View,
+  limit: number,
+  after = "",
+): [id: string, copy: PendingCopy][] {
   const all = key(SPACE.pendingCopy);
-  return view.range(all, keyAfter(all), { limit }).map((entry) => {
+  const from = after === "" ? all : keyAfter(key(SPACE.pendingCopy, after));
+  return view.range(from, keyAfter(all), { limit }).map((entry) => {
     const copy = pendingCopyFormat.decode(entry.value);
     return [new KeyReader(entry.key).text(), copy];
   });

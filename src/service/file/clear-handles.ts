@@ -15,12 +15,14 @@ export async function beginEpoch(context: FileContext): Promise<bigint> {
   return context.store.transact((tx) => tx.stamp());
 }
 
+/** Whether the process with this epoch runs, according to the records. */
+export type Runs = (view: View, epoch: bigint) => boolean;
+
 /**
- * Ends the handles of earlier processes, except those that clients may reclaim, and deletes the
- * items that are pending deletion. Called before any request is served. Handles in shares that are
- * being deleted go with their shares.
+ * Ends the handles of processes that do not run, except those that clients may reclaim, and deletes
+ * the items that are pending deletion. Handles in shares that are being deleted go with their shares.
  */
-export async function clearHandles(context: FileContext, epoch: bigint): Promise<void> {
+export async function clearHandles(context: FileContext, runs: Runs): Promise<void> {
   const shares = key(SPACE.share);
   let from = shares;
   for (;;) {
@@ -31,7 +33,7 @@ export async function clearHandles(context: FileContext, epoch: bigint): Promise
     });
     const last = page.at(-1);
     if (last === undefined) return;
-    for (const entry of page) await clearShare(context, epoch, entry);
+    for (const entry of page) await clearShare(context, runs, entry);
     from = keyAfter(last.key);
   }
 }
@@ -41,11 +43,11 @@ function hasHandles(view: View): boolean {
   return view.range(all, keyAfter(all), { limit: 1 }).length > 0;
 }
 
-async function clearShare(context: FileContext, epoch: bigint, share: Entry): Promise<void> {
+async function clearShare(context: FileContext, runs: Runs, share: Entry): Promise<void> {
   let after: Entry["key"] | null = null;
   do {
     const from: Entry["key"] | null = after;
-    after = await context.store.transact((tx) => clearPage(context, tx, epoch, share.key, from));
+    after = await context.store.transact((tx) => clearPage(context, tx, runs, share.key, from));
   } while (after !== null);
 }
 
@@ -53,7 +55,7 @@ async function clearShare(context: FileContext, epoch: bigint, share: Entry): Pr
 function clearPage(
   { contents }: FileContext,
   tx: Transaction,
-  epoch: bigint,
+  runs: Runs,
   shareAt: Entry["key"],
   after: Entry["key"] | null,
 ): Entry["key"] | null {
@@ -65,7 +67,7 @@ function clearPage(
   const page = tx.range(from, keyAfter(all), { limit: BODY_HANDLES_MAX });
   for (const entry of page) {
     const handle = decodeHandle(entry.value);
-    if (handle.epoch === epoch || handle.persistent !== null) continue;
+    if (runs(tx, handle.epoch) || handle.persistent !== null) continue;
     const place = placeOfHandleKey(entry.key);
     endHandle(tx, contents, treeOf(share), place, place.handle, handle);
   }

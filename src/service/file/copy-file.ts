@@ -89,7 +89,12 @@ async function copyForeign(
     const content = context.contents.maps.create(tx, found.length);
     const file = writeCopy(context, tx, asked, creation, found, content, copy);
     const { account, share } = asked.at;
-    writePendingCopy(tx, copyId, { account, share, file: file.id });
+    writePendingCopy(tx, copyId, {
+      account,
+      share,
+      file: file.id,
+      frontEnd: context.copies.frontEnd,
+    });
     return done(file, copy);
   });
   context.copies.start(copyId, (signal) => fetchCopy(context, { copyId, source, found, signal }));

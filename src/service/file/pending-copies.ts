@@ -1,10 +1,16 @@
-import { format, type RecordOf, text, u64 } from "../../base/fields.ts";
+import { added, count, format, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ShareName } from "./records.ts";
 
 /** The target of a copy. A file's id is never reused, even in another share of this name. */
-const placeShape = { account: text, share: text, file: u64 };
+const placeShape = {
+  account: text,
+  share: text,
+  file: u64,
+  /** The front end that copies; 0 if there is only one. */
+  frontEnd: added(count, 0),
+};
 
 export type CopyPlace = Readonly<RecordOf<typeof placeShape>>;
 
@@ -38,10 +44,15 @@ export function movePendingCopies(
   }
 }
 
-/** The first pending copies, with their ids. */
-export function readPendingCopies(view: View, limit: number): [id: string, place: CopyPlace][] {
+/** Up to `limit` pending copies with their ids, which sort behind `after`. */
+export function readPendingCopies(
+  view: View,
+  limit: number,
+  after = "",
+): [id: string, place: CopyPlace][] {
   const all = key(SPACE.pendingFileCopy);
-  return view.range(all, keyAfter(all), { limit }).map((entry) => {
+  const from = after === "" ? all : keyAfter(key(SPACE.pendingFileCopy, after));
+  return view.range(from, keyAfter(all), { limit }).map((entry) => {
     return [new KeyReader(entry.key).text(), placeFormat.decode(entry.value)];
   });
 }

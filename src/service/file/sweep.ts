@@ -30,6 +30,7 @@ const PLAIN_SPACES = [
   SPACE.leasedFile,
   SPACE.persistentHandle,
   SPACE.thinnedShare,
+  SPACE.watchedShare,
 ];
 
 /** How far the preserved records of a share have been searched, and the note that asked for it. */

@@ -3,10 +3,16 @@ const COPIES_AT_ONCE_MAX = 4;
 
 /** Runs copies that go on after the request that started them was answered. */
 export class RunningCopies {
+  /** The number of this front end, with which its copies are marked; 0 if there is only one. */
+  readonly frontEnd: number;
   readonly #cancels = new Map<string, AbortController>();
   readonly #ends = new Set<Promise<void>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
+
+  constructor(frontEnd = 0) {
+    this.frontEnd = frontEnd;
+  }
 
   /**
    * Starts a copy. `copy` records its own end in the store, and ends early when its signal aborts.

@@ -152,7 +152,7 @@ function openingOf(
       permission: permissionOfNew(request),
     },
     opener: {
-      epoch: server.options.epoch,
+      epoch: server.options.epoch(),
       sessionId: BigInt(session.id),
       clientIp: connection.wire.remoteAddress,
     },

@@ -1,0 +1,76 @@
+import type { FrontEnd } from "../cluster/front-end.ts";
+import { forgetEnded, listFrontEnds, readFrontEnd } from "../cluster/front-end-records.ts";
+import { ExtentCollection } from "../content/collect-extents.ts";
+import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
+import { clearHandles } from "../service/file/clear-handles.ts";
+import type { FileContext } from "../service/file/context.ts";
+import { failInterruptedCopies as failInterruptedFileCopies } from "../service/file/fail-interrupted-copies.ts";
+import type { LeftExtents } from "../store/left-extents.ts";
+import type { View } from "../store/store.ts";
+
+/**
+ * What the leader does for front ends that have ended: their handles and locks end, their copies
+ * fail, and what they stored without a name is freed. Each step can be repeated by another leader.
+ */
+export class LeaderWork {
+  readonly #frontEnd: FrontEnd;
+  readonly #files: FileContext;
+  readonly #extents: LeftExtents;
+  #collection: ExtentCollection;
+  /** The epochs that ran when handles were last cleared. */
+  #epochs: ReadonlySet<bigint> | null = null;
+  /** The front ends whose copies were ended. */
+  #copied: readonly number[] | null = null;
+
+  /** `files` has the leader's store. */
+  constructor(frontEnd: FrontEnd, files: FileContext, extents: LeftExtents) {
+    this.#frontEnd = frontEnd;
+    this.#files = files;
+    this.#extents = extents;
+    this.#collection = this.#newCollection();
+  }
+
+  /** One round of background work, if this front end leads. True while there may be more to do. */
+  async round(): Promise<boolean> {
+    if (!this.#frontEnd.isSweeper) {
+      // Whoever leads again does not know what happened meanwhile.
+      this.#epochs = null;
+      this.#copied = null;
+      this.#collection = this.#newCollection();
+      return false;
+    }
+    const { epochs, ended } = this.#frontEnd;
+    if (this.#epochs === null || !isSubset(this.#epochs, epochs)) {
+      await clearHandles(this.#files, runsEpoch);
+    }
+    this.#epochs = epochs;
+    if (this.#copied === null || ended.some((one) => !this.#copied?.includes(one))) {
+      await failInterruptedCopies(this.#files, runs);
+      await failInterruptedFileCopies(this.#files, runs);
+    }
+    this.#copied = ended;
+    return await this.#collection.round(ended);
+  }
+
+  #newCollection(): ExtentCollection {
+    const { store } = this.#files;
+    return new ExtentCollection({
+      store,
+      extents: this.#extents,
+      others: this.#frontEnd,
+      onEmpty: (maker) => store.transact((tx) => forgetEnded(tx, maker)),
+    });
+  }
+}
+
+function runsEpoch(view: View, epoch: bigint): boolean {
+  return listFrontEnds(view).some((one) => one.epoch === epoch);
+}
+
+function runs(view: View, frontEnd: number): boolean {
+  return readFrontEnd(view, frontEnd) !== null;
+}
+
+function isSubset(some: ReadonlySet<bigint>, all: ReadonlySet<bigint>): boolean {
+  return [...some].every((one) => all.has(one));
+}
