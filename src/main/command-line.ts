@@ -19,6 +19,7 @@ import {
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
+import { readUsagePath, type UsageAsked } from "./usage-command.ts";
 
 /** The user's command, checked as far as possible without reading files. */
 export type Asked =
@@ -30,6 +31,7 @@ export type Asked =
       readonly location: string;
       readonly bytes?: Pick<Options, "bytes" | "s3">;
     }
+  | { readonly kind: "usage"; readonly asked: UsageAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
   | { readonly kind: "account"; readonly asked: AccountAsked }
@@ -126,6 +128,10 @@ export function readCommandLine(
       if (bytes === null) return { kind: "verify", location };
       const s3 = readS3Options(given, env, s3Flag);
       return { kind: "verify", location, bytes: { bytes, s3 } };
+    }
+    case "usage": {
+      const path = argument === null ? null : readUsagePath(argument);
+      return { kind: "usage", asked: { location, path, json: given.has("json") } };
     }
     case "health":
       return { kind: "health", origins: healthOrigins(given, program) };

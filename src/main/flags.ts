@@ -2,6 +2,7 @@
 export const COMMANDS = {
   start: "Serve the protocols. This is the default command.",
   verify: "Read everything in a data folder, and name what is damaged.",
+  usage: "Show what takes the space, by place or prefix.",
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
   "account list": "Show the accounts of a configuration file.",
@@ -14,6 +15,7 @@ export type CommandName = keyof typeof COMMANDS;
 
 /** What stands behind a command. */
 export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
+  usage: "[service/account/name]",
   "account list": "[name]",
   "account add": "<name>",
   "account remove": "<name>",
@@ -26,7 +28,7 @@ const ACCOUNT_COMMANDS = [
   "account remove",
   "account rotate-key",
 ] as const;
-const ALL_COMMANDS = ["start", "verify", "health", "reload", ...ACCOUNT_COMMANDS] as const;
+const ALL_COMMANDS = Object.keys(COMMANDS) as CommandName[];
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
 export interface Flag {
@@ -81,7 +83,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "l",
         value: "folder",
         help: `Data folder (default ${DEFAULT_LOCATION}).`,
-        commands: ["start", "verify", "reload", ...ACCOUNT_COMMANDS],
+        commands: ["start", "verify", "usage", "reload", ...ACCOUNT_COMMANDS],
         env: "LAZULI_LOCATION",
       },
       {
@@ -287,6 +289,12 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
   {
     title: "Output",
     flags: [
+      {
+        name: "json",
+        value: null,
+        help: "Print results and progress as JSON.",
+        commands: ["usage"],
+      },
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },
       {

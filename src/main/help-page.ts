@@ -2,6 +2,8 @@ import { ARGUMENTS, COMMANDS, type CommandName, FLAG_GROUPS, FLAGS, type Flag } 
 import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
+/** A flag of more commands does not name them: the line would be too long. */
+const NAMED_COMMANDS_MAX = 3;
 
 /** The output of `--help`: the flags of the services that the program starts. */
 export function helpPage({ name, services }: Program = PROGRAMS.lazuli): string {
@@ -74,6 +76,8 @@ function flagLine(flag: Flag): string {
 function alsoOf({ commands = [] }: Flag): string {
   if (commands.length === COMMAND_NAMES.length) return " All commands.";
   if (!commands.includes("start")) return "";
-  const words = commands.filter((name) => name !== "start").map((name) => name.split(" ")[0]);
-  return words.length === 0 ? "" : ` Also: ${[...new Set(words)].join(", ")}.`;
+  const others = commands.filter((name) => name !== "start").map((name) => name.split(" ")[0]);
+  const words = [...new Set(others)];
+  if (words.length > NAMED_COMMANDS_MAX) return " Most commands.";
+  return words.length === 0 ? "" : ` Also: ${words.join(", ")}.`;
 }

@@ -3,6 +3,7 @@ import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { BlobDoors } from "../front/rest/datalake/blob-doors.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
+import type { Admin } from "../front/rest/http/admin.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import type { ListenerOptions } from "../front/rest/http/listener-options.ts";
@@ -32,6 +33,8 @@ export interface ListenersSetup {
   readonly data: Data & Pick<CopyContext, "copies">;
   /** The number of this start, for SMB handles that outlive a connection. */
   readonly epoch: () => bigint;
+  /** For requests to the server itself; null if there are none. */
+  readonly admin: Admin | null;
   /** The parts that all listeners share. */
   readonly shared: SharedOptions;
 }
@@ -127,8 +130,8 @@ export class Listeners {
   }
 
   async #listen(name: RestServiceName, service: RestService, settings: Settings) {
-    const { around, log, shared } = this.#setup;
-    const { clock, software, admin } = around;
+    const { around, log, admin, shared } = this.#setup;
+    const { clock, software } = around;
     const { host, port, keepAliveMs } = settings.listen[name];
     const limits = {
       ...DEFAULT_LIMITS,
@@ -138,7 +141,7 @@ export class Listeners {
     const { tls, listener: kind } = settings;
     try {
       const own = { kind, service, host, port, tls, limits };
-      const common = { clock, log, software, ...(admin === undefined ? {} : { admin }) };
+      const common = { clock, log, software, ...(admin === null ? {} : { admin }) };
       return await openListener({ ...own, ...shared, ...common });
     } catch (error) {
       throw listenError(name, { host, port }, error as NodeJS.ErrnoException);

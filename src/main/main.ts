@@ -20,6 +20,7 @@ import { chooseBucket, readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { showUsage } from "./usage-command.ts";
 import { verify } from "./verify-command.ts";
 import { version } from "./version.ts";
 
@@ -59,6 +60,8 @@ async function run(program: Program): Promise<void> {
       process.exitCode = await verify(location, { ...around, progress: process.stderr }, bucket);
       return;
     }
+    case "usage":
+      return showUsage(asked.asked, { ...around, progress: process.stderr });
     case "health":
       process.exitCode = await health(asked.origins, around);
       return;
@@ -83,8 +86,8 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
   const hangups = new Hangups(process, isClosed);
   const settings = readSettings(asked.options);
   const { location } = settings;
-  const admin = { token: newToken(), reload: () => serving.reload() };
-  const serving: Serving = await serve(settings, location === null ? around : { ...around, admin });
+  const adminToken = newToken();
+  const serving = await serve(settings, location === null ? around : { ...around, adminToken });
   const lines = announcementsOf(
     { ...program, services: settings.services },
     { ...serving, version: version(), settings },
@@ -94,7 +97,7 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
   const say = (all: readonly string[]) => {
     if (!isQuiet) for (const line of all) around.out(line);
   };
-  const closing = openControl(settings, serving.origins, admin.token);
+  const closing = openControl(settings, serving.origins, adminToken);
   const stop = async () => {
     say(lines.closing);
     const close = await closing;

@@ -15,6 +15,7 @@ import { type FailStop, isFullError } from "../store/store.ts";
 import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
 import { DamageReports } from "./damage-reports.ts";
+import { doorsOf } from "./doors.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
 import type { ServiceName } from "./flags.ts";
 import { LeaderWork } from "./leader-work.ts";
@@ -61,13 +62,14 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   try {
     const log = await openLog(settings, around, around.clock);
     undo.add(() => log.close());
-    const { apply, retire, ...opened } = await open(settings, around, log, undo);
+    const reload = () => reloading.reload();
+    const { apply, retire, ...opened } = await open(settings, around, log, undo, reload);
     let stopped: Promise<void> | null = null;
-    const reloading = new Reloading(settings, apply, log, around.clock);
+    const reloading: Reloading = new Reloading(settings, apply, log, around.clock);
     return {
       ...opened,
       reopenLogs: () => log.reopen(),
-      reload: () => reloading.reload(),
+      reload,
       stop: () => {
         stopped ??= retire().then(() => undo.run());
         return stopped;
@@ -92,6 +94,7 @@ async function open(
   process: Surroundings,
   log: Log,
   undo: Undo,
+  reload: Serving["reload"],
 ): Promise<Opened> {
   let isServing = true;
   let isStopping = false;
@@ -135,7 +138,9 @@ async function open(
   const metrics = settings.metrics === null ? null : new Metrics(settings.services);
   const onOutcome = outcomesTo(log.onOutcome, metrics?.onOutcome);
   const shared = { ...load, health, onOutcome };
-  const setup = { around, log, data: { ...data, copies }, epoch, shared };
+  const { adminToken: token } = around;
+  const admin = token === undefined ? null : { token, doors: doorsOf(data, around, reload, undo) };
+  const setup = { around, log, data: { ...data, copies }, epoch, admin, shared };
   const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
     metrics?.watch(name, listener),
   );

@@ -8,3 +8,11 @@ export class StartError extends Error {
 export class UsageError extends StartError {
   override readonly exitCode = 2;
 }
+
+/** The exit code of commands that found damage, beside 1 (cannot do it) and 2 (wrong usage). */
+export const DAMAGED_EXIT_CODE = 3;
+
+/** Stored data is not what was written. */
+export class DamageFound extends StartError {
+  override readonly exitCode = DAMAGED_EXIT_CODE;
+}

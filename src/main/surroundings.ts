@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 import type { Schedule } from "../base/schedule.ts";
-import type { Admin } from "../front/rest/http/admin.ts";
 import type { FailStop } from "../store/store.ts";
 import type { Terminal } from "./log.ts";
 
@@ -15,5 +14,5 @@ export interface Surroundings extends Terminal {
   /** Called when the engine has failed and serves nothing any more: the process must end. */
   readonly failStop: FailStop;
   /** For requests to the server itself; without it there are none. */
-  readonly admin?: Admin;
+  readonly adminToken?: string;
 }

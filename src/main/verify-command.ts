@@ -8,11 +8,8 @@ import type { FailStop } from "../store/store.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { openData } from "./open-data.ts";
 import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
-import { StartError } from "./start-error.ts";
+import { DAMAGED_EXIT_CODE, StartError } from "./start-error.ts";
 import { Verifier } from "./verifier.ts";
-
-/** The exit code of `lazuli verify` for damage, beside 1 (cannot verify) and 2 (wrong usage). */
-export const DAMAGED_EXIT_CODE = 3;
 
 export interface VerifySurroundings {
   readonly clock: Clock;
@@ -60,7 +57,7 @@ export async function verify(
 }
 
 /** Throws if the folder is missing, because opening it would make it. */
-async function requireFolder(folder: string): Promise<void> {
+export async function requireFolder(folder: string): Promise<void> {
   if (await isDataFolder(folder)) return;
   throw new StartError(`${folder} is not a data folder. Say where the data lives with --location.`);
 }

@@ -132,6 +132,10 @@ export function readMessage(view: View, id: bigint, messageId: string): Message 
   return found === undefined ? null : messageFormat.decode(found);
 }
 
+export function decodeMessage(found: Bytes): Message {
+  return messageFormat.decode(found);
+}
+
 export function writeMessage(tx: Transaction, id: bigint, messageId: string, value: Message): void {
   tx.set(messageKey(id, messageId), messageFormat.encode(value));
 }

@@ -1,48 +1,55 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Bytes } from "../../../base/bytes.ts";
+import { MIB } from "../../../base/limits.ts";
 import type { RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
+import { readWholeBody } from "./whole-body.ts";
 
 /** What requests to the server itself can do, for those who know its token. */
 export interface Admin {
   readonly token: string;
-  /** Reads the settings again. Resolves also if they are refused. */
-  reload(): Promise<ReloadAnswer>;
+  /** By the name in the path: `POST /-/reload`. */
+  readonly doors: Readonly<Record<string, AdminDoor>>;
 }
 
-export interface ReloadAnswer {
-  readonly isReloaded: boolean;
-  readonly line: string;
+/** Answers the body of a request. */
+export type AdminDoor = (asked: Bytes) => Promise<AdminAnswer>;
+
+export interface AdminAnswer {
+  readonly status: number;
+  /** A text for people and scripts, or bytes. */
+  readonly body: string | Bytes;
 }
 
 /** No account can have this name, so that no path of a service is taken away. */
-const PATH = "/-/reload";
-/** The operation in outcomes. */
-const RELOAD = "reload";
+const PREFIX = "/-/";
+const BODY_BYTES_MAX = MIB;
 
-export function isAdminRequest({ path }: IncomingRequest): boolean {
-  return path === PATH;
+export function isAdminRequest({ path }: Pick<IncomingRequest, "path">, { doors }: Admin): boolean {
+  return path.startsWith(PREFIX) && Object.hasOwn(doors, path.slice(PREFIX.length));
 }
 
-/** Answers in plain text, for people and scripts; no client of the services sends this. */
-export async function administer(
-  { method, headers, facts }: IncomingRequest,
-  admin: Admin,
-): Promise<RestResponse> {
-  facts.operation = RELOAD;
+/** Answers a request; no client of the services sends these. */
+export async function administer(request: IncomingRequest, admin: Admin): Promise<RestResponse> {
+  const { method, headers, facts, path } = request;
+  const name = path.slice(PREFIX.length);
+  facts.operation = name;
   const [scheme = "", token = ""] = (headers.get("authorization") ?? "").split(" ");
   if (scheme.toLowerCase() !== "bearer" || !isSame(token, admin.token)) {
     const line =
       "Send the token in control.json of the data folder: Authorization: Bearer <token>.";
-    return answer(401, line, ["WWW-Authenticate", "Bearer"]);
+    return answer(401, `${line}\n`, ["WWW-Authenticate", "Bearer"]);
   }
-  if (method !== "POST") return answer(405, `${PATH} takes POST.`, ["Allow", "POST"]);
-  const { isReloaded, line } = await admin.reload();
-  return answer(isReloaded ? 200 : 422, line);
+  if (method !== "POST") return answer(405, `${path} takes POST.\n`, ["Allow", "POST"]);
+  const door = admin.doors[name] as AdminDoor;
+  const { status, body } = await door(await readWholeBody(request, BODY_BYTES_MAX));
+  return answer(status, typeof body === "string" ? `${body}\n` : body);
 }
 
-function answer(status: number, line: string, more: readonly string[] = []): RestResponse {
-  const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
-  return { status, headers: [...headers, ...more], body: `${line}\n` };
+function answer(status: number, body: string | Bytes, more: readonly string[] = []): RestResponse {
+  const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/octet-stream";
+  const headers = ["Content-Type", type, "Cache-Control", "no-store"];
+  return { status, headers: [...headers, ...more], body };
 }
 
 /** Takes the same time wherever the texts differ. */

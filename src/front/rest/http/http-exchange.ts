@@ -134,7 +134,7 @@ class HttpExchange implements Transfer {
     }
     this.#request.check();
     const { admin } = this.#exchanges.options;
-    if (admin !== undefined && isAdminRequest(this.#request)) {
+    if (admin !== undefined && isAdminRequest(this.#request, admin)) {
       return administer(this.#request, admin);
     }
     if (isTooMuch) throw new Fault("ServerBusy");

@@ -1,0 +1,168 @@
+import { resolve } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { GIB, KIB, MIB } from "../base/limits.ts";
+import {
+  type MeasuredService,
+  USAGE_KINDS,
+  type UsageKind,
+} from "../service/shared/measured-records.ts";
+import {
+  type Amounts,
+  bytesOf,
+  type UsagePath,
+  type UsageProgress,
+  type UsageRow,
+} from "../service/shared/usage-scan.ts";
+import type { FailStop } from "../store/store.ts";
+import { openData } from "./open-data.ts";
+import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
+import { runServerTask } from "./server-task.ts";
+import { StartError, UsageError } from "./start-error.ts";
+import { type MeasuredUsage, measureUsage } from "./usage.ts";
+import { requireFolder } from "./verify-command.ts";
+
+export interface UsageAsked {
+  readonly location: string;
+  readonly path: UsagePath | null;
+  readonly json: boolean;
+}
+
+interface UsageSurroundings {
+  readonly clock: Clock;
+  readonly failStop: FailStop;
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+  readonly progress: ProgressOutput;
+}
+
+const SERVICES: readonly MeasuredService[] = ["blob", "queue", "table", "file"];
+
+/** Shows what takes space in a data folder, whether a server runs on it or not. */
+export async function showUsage(asked: UsageAsked, around: UsageSurroundings): Promise<void> {
+  const folder = resolve(asked.location);
+  await requireFolder(folder);
+  const { json, path } = asked;
+  const options = { clock: around.clock, total: null, noun: "records", json };
+  const bar = new ProgressBar(around.progress, options);
+  const onProgress = (progress: UsageProgress) => bar.show(progress);
+  const usage = await measured(folder, path, around, onProgress);
+  bar.end();
+  if (usage === null) {
+    throw new StartError(
+      `There is no ${path?.service}/${path?.account}/${path?.name} in ${folder}.`,
+    );
+  }
+  if (json) around.out(JSON.stringify(usage));
+  else for (const line of renderUsage(usage)) around.out(line);
+}
+
+async function measured(
+  folder: string,
+  path: UsagePath | null,
+  { clock, failStop, err }: UsageSurroundings,
+  onProgress: (progress: UsageProgress) => void,
+): Promise<MeasuredUsage | null> {
+  const told = await runServerTask<UsageProgress, MeasuredUsage | null>(
+    folder,
+    "usage",
+    path,
+    onProgress,
+  );
+  if (told !== null) return told.result;
+  const place = { location: folder, memoryBytesMax: null };
+  const data = await openData(place, clock, failStop, { tell: err });
+  try {
+    const work = measureUsage(data, path);
+    for (;;) {
+      const step = await work.next();
+      if (step.done === true) return step.value;
+      onProgress(step.value);
+    }
+  } finally {
+    await data.close();
+  }
+}
+
+const TITLES: Readonly<Record<UsageKind, string>> = {
+  current: "current",
+  snapshots: "snapshots",
+  versions: "versions",
+  softDeleted: "soft-deleted",
+  uncommitted: "uncommitted",
+  garbage: "garbage",
+};
+
+/** A table for people: a column for each kind that occurs. */
+export function renderUsage({ rows, total, disk }: MeasuredUsage): string[] {
+  const sums = [...rows.map(({ amounts }) => amounts), total];
+  const kinds = USAGE_KINDS.filter((kind) => sums.some((amounts) => kind in amounts));
+  const head = ["objects", "bytes", ...kinds.map((kind) => TITLES[kind]), "in"];
+  const cells = (amounts: Amounts, name: string) => [
+    String(Object.values(amounts).reduce((sum, { objects }) => sum + objects, 0)),
+    sizeText(bytesOf(amounts)),
+    ...kinds.map((kind) => sizeText(amounts[kind]?.bytes ?? null)),
+    name,
+  ];
+  const table = [
+    head,
+    ...rows.map((row) => cells(row.amounts, nameOf(row))),
+    cells(total, "everything"),
+  ];
+  return [...aligned(table), ...(disk === null ? [] : ["", diskLine(disk)])];
+}
+
+function diskLine({
+  databaseBytes,
+  extentBytes,
+  extentBytesInUse,
+}: NonNullable<MeasuredUsage["disk"]>): string {
+  return (
+    `On the disk: records ${sizeText(databaseBytes)}, large bodies ${sizeText(extentBytes)}, ` +
+    `of which ${sizeText(Math.max(extentBytes - extentBytesInUse, 0))} are garbage or free.`
+  );
+}
+
+function nameOf({ service, account, name, prefix }: UsageRow): string {
+  const place = `${service}/${account}/${name}`;
+  if (prefix === undefined) return place;
+  return prefix === "" ? `${place}/ (beside these)` : `${place}/${prefix}`;
+}
+
+/** Numbers to the right, names to the left. */
+function aligned(table: readonly (readonly string[])[]): string[] {
+  const widths = (table[0] ?? []).map((_, at) =>
+    Math.max(...table.map((row) => row[at]?.length ?? 0)),
+  );
+  return table.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padStart(widths[at] ?? 0)))
+      .join("  "),
+  );
+}
+
+const UNITS = [
+  [GIB, "GiB"],
+  [MIB, "MiB"],
+  [KIB, "KiB"],
+] as const;
+
+function sizeText(bytes: number | null): string {
+  if (bytes === null) return "-";
+  const unit = UNITS.find(([size]) => bytes >= size);
+  return unit === undefined ? `${bytes} B` : `${(bytes / unit[0]).toFixed(1)} ${unit[1]}`;
+}
+
+/** Reads `blob/account/container/prefix`. Throws a `UsageError`. */
+export function readUsagePath(text: string): UsagePath {
+  const [service = "", account = "", name = "", ...prefix] = text.split("/");
+  const known = SERVICES.find((one) => one === service);
+  if (known === undefined || account === "" || name === "") {
+    throw new UsageError(
+      `"${text}" names no place. Use service/account/name or service/account/name/prefix/, ` +
+        `where the service is ${SERVICES.join(", ")}: blob/devstoreaccount1/photos.`,
+    );
+  }
+  const below = prefix.join("/");
+  const isPrefix = below === "" || below.endsWith("/");
+  return { service: known, account, name, prefix: isPrefix ? below : `${below}/` };
+}
