@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Bytes } from "../base/bytes.ts";
+import type { Schedule } from "../base/schedule.ts";
 import type { AdminAnswer, AdminDoor } from "../front/rest/http/admin.ts";
 import { isDamageError } from "../store/store.ts";
-import type { Schedule } from "./background.ts";
 import { StartError } from "./start-error.ts";
 
 /** A task that nobody has asked to go on for this long is ended: its command was killed. */
