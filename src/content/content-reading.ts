@@ -1,18 +1,19 @@
 import { type BufferOwner, WholeBuffer } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { prefetch } from "../store/accelerated.ts";
-import type { Content, Reading } from "../store/content.ts";
+import type { Content, ContentKey, Reading } from "../store/content.ts";
 import type { Part } from "../store/contents.ts";
 import { type Address, type Extents, isSamePlace, type Pin } from "../store/extents.ts";
 import { type Store, StoreError, type View } from "../store/store.ts";
 import {
   keyOfFirstSegment,
   keysToOpen,
-  readAddresses,
   readInline,
+  readLeaf,
   readSegment,
   readStarts,
 } from "./content-records.ts";
+import { type Sealed, UnsealedOwner } from "./sealing.ts";
 import { StepReading } from "./step-reading.ts";
 
 /** Parts of a list that one lookup finds. The inline ones among them are in memory from then on. */
@@ -21,7 +22,14 @@ export const PARTS_PER_LOOKUP = 64;
 const LISTS_PER_LOOKUP = 8;
 
 /** Consecutive bytes of a content: in memory, or at an address. */
-export type Run = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
+export type Run = Bytes | StoredRun;
+
+interface StoredRun {
+  readonly at: Address;
+  readonly from: number;
+  readonly length: number;
+  readonly sealed: Sealed | null;
+}
 
 export interface ReadingSetup {
   readonly store: Store;
@@ -29,6 +37,8 @@ export interface ReadingSetup {
   readonly content: Content;
   readonly from: number;
   readonly length: number;
+  /** For sealed bytes. Null to read them as they are stored. */
+  readonly key: ContentKey | null;
   /** Called when the reading is closed. */
   readonly onClose: () => void;
 }
@@ -38,7 +48,7 @@ export interface ReadingSetup {
  * the sweeper may move its leaves meanwhile.
  */
 export function readContent(view: View, setup: ReadingSetup): Reading {
-  const { store, extents, content, from, length, onClose } = setup;
+  const { store, extents, content, from, length, key, onClose } = setup;
   const until = from + length;
   return new StepReading<Run>(view, {
     store,
@@ -54,15 +64,16 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
       return { runs: found.runs, until: found.until, release: () => pin.release() };
     },
     wholeOf: bytesInMemory,
-    ownerOf: (run) => ownerOfRun(extents, run),
+    ownerOf: (run) => ownerOfRun(extents, run, key),
     areSame: areSameRuns,
     onClose,
   });
 }
 
-export function ownerOfRun(extents: Extents, run: Run): BufferOwner {
+export function ownerOfRun(extents: Extents, run: Run, key: ContentKey | null): BufferOwner {
   if (Buffer.isBuffer(run)) return new WholeBuffer([run]);
-  return extents.read(run.at, run.from, run.length);
+  const owner = extents.read(run.at, run.from, run.length);
+  return run.sealed === null || key === null ? owner : new UnsealedOwner(owner, key, run.sealed);
 }
 
 export function areSameRuns(one: Run, other: Run): boolean {
@@ -87,10 +98,12 @@ export function runsOfLeaf(view: View, leaf: Content, from: number, until: numbe
   }
   const runs: Run[] = [];
   let start = 0;
-  for (const at of readAddresses(view, leaf.id)) {
+  const { addresses, nonce } = readLeaf(view, leaf.id);
+  for (const at of addresses) {
     const first = Math.max(from - start, 0);
     const length = Math.min(until - start, at.length) - first;
-    if (length > 0) runs.push({ at, from: first, length });
+    const sealed = nonce.length === 0 ? null : { nonce, offset: start + first };
+    if (length > 0) runs.push({ at, from: first, length, sealed });
     start += at.length;
   }
   return runs;

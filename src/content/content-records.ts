@@ -1,4 +1,4 @@
-import type { Bytes } from "../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../base/bytes.ts";
 import { added, bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
@@ -24,13 +24,21 @@ const address = struct({
   bytesOnDisk: count,
   checksum: count,
 });
-const extentFormat = format(4, { addresses: listOf(address) });
+const extentFormat = format(4, {
+  addresses: listOf(address),
+  /** Empty unless the leaf is sealed. */
+  nonce: added(bytes, NO_BYTES),
+});
 /** `starts`: the offsets of the list at which its segments begin. */
 const listFormat = format(3, { starts: listOf(count) });
 const segmentFormat = format(1, {
   parts: listOf(
     struct({
-      content: struct({ id: u64, kind: oneOf("inline", "extent", "list"), length: count }),
+      content: struct({
+        id: u64,
+        kind: oneOf("inline", "extent", "list", "sealed"),
+        length: count,
+      }),
       from: count,
       length: count,
       name: text,
@@ -75,12 +83,22 @@ export function readInline(view: View, id: bigint): Bytes {
   return inlineFormat.decode(recordOf(view, id)).bytes;
 }
 
-export function writeAddresses(tx: Transaction, id: bigint, addresses: readonly Address[]): void {
-  tx.set(contentKey(id), extentFormat.encode({ addresses }));
+/** Where the bytes of a leaf are, and the nonce that a sealed one is encrypted with. */
+export interface StoredLeaf {
+  readonly addresses: readonly Address[];
+  readonly nonce: Bytes;
+}
+
+export function writeLeaf(tx: Transaction, id: bigint, leaf: StoredLeaf): void {
+  tx.set(contentKey(id), extentFormat.encode(leaf));
+}
+
+export function readLeaf(view: View, id: bigint): StoredLeaf {
+  return extentFormat.decode(recordOf(view, id));
 }
 
 export function readAddresses(view: View, id: bigint): readonly Address[] {
-  return extentFormat.decode(recordOf(view, id)).addresses;
+  return readLeaf(view, id).addresses;
 }
 
 /** The addresses of a leaf to free; none if its record is damaged, which the engine reports. */
@@ -231,7 +249,7 @@ function missing(what: string): StoreError {
 /** Checks a part before it is stored. Lists nest one level deep, and contain no maps. */
 function storedPart(
   part: Part,
-): Part & { content: Content & { kind: "inline" | "extent" | "list" } } {
+): Part & { content: Content & { kind: Exclude<Content["kind"], "map"> } } {
   const { id, kind, length } = part.content;
   if (kind === "map") throw new Error("a map cannot be part of a list");
   if (part.from + part.length > length) throw new RangeError("a part goes beyond its content");

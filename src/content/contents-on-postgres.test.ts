@@ -13,6 +13,7 @@ import { contentsRacesContract } from "../store/contents-races.contract.ts";
 import { listDraftContract } from "../store/list-draft.contract.ts";
 import { rangeMapModelContract } from "../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../store/replaced-map.contract.ts";
+import { sealedContentsContract } from "../store/sealed-contents.contract.ts";
 import { contentUsesContract } from "./content-uses.contract.ts";
 import { ContentsFixture } from "./contents.fixture.ts";
 
@@ -37,6 +38,7 @@ describe("contents whose records are in PostgreSQL", { skip: skip ?? false }, ()
   contentUsesContract(ENGINE, open);
   contentsRacesContract(ENGINE, open);
   listDraftContract(ENGINE, open);
+  sealedContentsContract(ENGINE, open);
   contentsModelContract(ENGINE, 1, open);
   replacedMapContract(ENGINE, open);
   rangeMapModelContract(ENGINE, 1, open);

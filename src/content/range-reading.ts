@@ -1,7 +1,7 @@
 import { type BorrowedBuffer, type BufferOwner, unowned } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { prefetch } from "../store/accelerated.ts";
-import type { Reading } from "../store/content.ts";
+import type { ContentKey, Reading } from "../store/content.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 import {
@@ -38,6 +38,8 @@ export interface RangeReadingSetup {
   readonly layer: bigint;
   readonly from: number;
   readonly length: number;
+  /** For sealed bytes. Null to read them as they are stored. */
+  readonly key: ContentKey | null;
   /** Called when the reading is closed. */
   readonly onClose: () => void;
 }
@@ -47,7 +49,7 @@ export interface RangeReadingSetup {
  * do not show. If there are very many pieces, the rest is looked up step by step while it is read.
  */
 export function readRange(view: View, setup: RangeReadingSetup): Reading {
-  const { store, extents, from, length, onClose } = setup;
+  const { store, extents, from, length, key, onClose } = setup;
   return new StepReading<Run | Hole>(view, {
     store,
     from,
@@ -55,7 +57,7 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     mayChange: true,
     find: (state, at) => findPieces(state, setup, at),
     wholeOf,
-    ...runAccess(extents),
+    ...runAccess(extents, key),
     onClose,
   });
 }
@@ -79,15 +81,18 @@ export function readEntries(
       return pinned(extents, runs, until);
     },
     wholeOf: () => null,
-    ...runAccess(extents),
+    ...runAccess(extents, null),
     onClose,
   });
 }
 
 /** How a reading of a map reads and compares runs. */
-function runAccess(extents: Extents): Pick<StepReadingSetup<Run | Hole>, "ownerOf" | "areSame"> {
+function runAccess(
+  extents: Extents,
+  key: ContentKey | null,
+): Pick<StepReadingSetup<Run | Hole>, "ownerOf" | "areSame"> {
   return {
-    ownerOf: (run) => (isHole(run) ? new ZeroOwner(run.zeroes) : ownerOfRun(extents, run)),
+    ownerOf: (run) => (isHole(run) ? new ZeroOwner(run.zeroes) : ownerOfRun(extents, run, key)),
     areSame: (one, other) =>
       isHole(one) || isHole(other)
         ? isHole(one) && isHole(other) && one.zeroes === other.zeroes

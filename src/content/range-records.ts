@@ -28,7 +28,7 @@ const ZERO = 3;
 
 const inlineFormat = format(INLINE, { bytes: rest });
 const leafFormat = format(LEAF, {
-  content: struct({ id: u64, kind: oneOf("extent"), length: count }),
+  content: struct({ id: u64, kind: oneOf("extent", "sealed"), length: count }),
   from: count,
   length: count,
 });
@@ -82,7 +82,9 @@ function encodeEntry({ length, source }: RangeEntry): Bytes {
       return inlineFormat.encode({ bytes: source.bytes });
     case "leaf": {
       const { id, kind } = source.content;
-      if (kind !== "extent") throw new Error("an entry must contain inline bytes itself");
+      if (kind !== "extent" && kind !== "sealed") {
+        throw new Error("an entry must contain inline bytes itself");
+      }
       const content = { id, kind, length: source.content.length } as const;
       return leafFormat.encode({ content, from: source.from, length });
     }

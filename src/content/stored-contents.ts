@@ -1,9 +1,9 @@
-import { type Body, type Bytes, collect } from "../base/bytes.ts";
+import { type Body, type Bytes, collect, NO_BYTES } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import type { Machine } from "../machine/machine.ts";
 import { prefetch } from "../store/accelerated.ts";
 import type { Need } from "../store/acceleration.ts";
-import type { Content, Reading, Taken } from "../store/content.ts";
+import type { Content, ContentKey, Reading, Taken } from "../store/content.ts";
 import {
   type Contents,
   type Digests,
@@ -20,7 +20,7 @@ import {
 } from "../store/extents.ts";
 import { NO_OTHERS, type Others } from "../store/others.ts";
 import { type Store, type Transaction, unlessDamaged, type View } from "../store/store.ts";
-import { type Computed, digestsOf, StreamingMd5 } from "./content-digests.ts";
+import { digestsOf, StreamingMd5 } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
   addReference,
@@ -40,17 +40,19 @@ import {
   readStarts,
   rewriteList,
   SEGMENT_PARTS_MAX,
-  writeAddresses,
   writeGarbage,
   writeInline,
+  writeLeaf,
   writeList,
 } from "./content-records.ts";
 import { leavesOver } from "./content-slices.ts";
 import { deleteUses, extentOfUse, isUsedBy, writeUses } from "./content-uses.ts";
 import { ListDraft } from "./list-draft.ts";
 import { keysOfLayers } from "./range-records.ts";
+import { SealedBody } from "./sealing.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
 import { Sweeper } from "./sweeper.ts";
+import { NO_LEAF, TakenBytes } from "./taken-bytes.ts";
 import { WholeReading } from "./whole-reading.ts";
 
 const NO_PARTS: readonly Part[] = [];
@@ -68,7 +70,8 @@ const NO_DIGESTS: Digests = { md5: false, crc64: false };
  * Contents whose records lie in a store and whose large bodies lie in extents.
  *
  * This file is the entrance to the folder. Read on in the order of a body's life:
- * 1. Upload: `content-digests.ts` hashes bytes on their way to the extents.
+ * 1. Upload: `content-digests.ts` hashes bytes on their way to the extents, `sealing.ts` encrypts
+ *    those that come with a key, `taken-bytes.ts` is what has arrived.
  * 2. Records: `content-records.ts` (leaves, lists, reference counts) and `content-uses.ts` (which
  *    contents have bytes in which extent). `list-draft.ts` writes lists of very many parts,
  *    `content-slices.ts` shares parts of contents instead of copying them.
@@ -125,8 +128,10 @@ export class StoredContents implements Contents {
     if (others.areThere) store.changes((keys) => this.#hear(keys));
   }
 
-  take(body: Body, digests: Digests): Promise<Taken> {
-    return this.#take(body, digests, this.#incoming);
+  take(body: Body, digests: Digests, key: ContentKey | null = null): Promise<Taken> {
+    return key === null || body.length === 0
+      ? this.#take(body, digests, this.#incoming)
+      : this.#takeSealed(new SealedBody(body, key, digests));
   }
 
   keep(tx: Transaction, taken: Taken): Content {
@@ -175,7 +180,7 @@ export class StoredContents implements Contents {
     if (kind === "inline") {
       return this.#keepInline(tx, tx.stamp(), readInline(tx, id).subarray(from, from + length));
     }
-    if (kind === "extent" && length === content.length) {
+    if (kind !== "list" && length === content.length) {
       this.share(tx, content);
       return content;
     }
@@ -223,11 +228,17 @@ export class StoredContents implements Contents {
     return parts;
   }
 
-  open(view: View, content: Content, from: number, length: number): Reading {
+  open(
+    view: View,
+    content: Content,
+    from: number,
+    length: number,
+    key: ContentKey | null = null,
+  ): Reading {
     if (from < 0 || length < 0 || from + length > content.length) {
       throw new RangeError(`bytes ${from} to ${from + length} of ${content.length}`);
     }
-    if (content.kind === "map") return this.maps.open(view, content, from, length);
+    if (content.kind === "map") return this.maps.open(view, content, from, length, key);
     if (content.kind === "inline") {
       return new WholeReading(readInline(view, content.id).subarray(from, from + length));
     }
@@ -238,6 +249,7 @@ export class StoredContents implements Contents {
       content,
       from,
       length,
+      key,
       onClose: () => {
         unpinElsewhere();
         this.#unpin(content.id);
@@ -311,16 +323,17 @@ export class StoredContents implements Contents {
 
   #keepAs(tx: Transaction, id: bigint, taken: Taken): Content {
     if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
-    const { inline, addresses } = taken.stored();
+    const { inline, leaf } = taken.stored();
     if (inline !== null) return this.#keepInline(tx, id, inline);
+    const { addresses, nonce } = leaf;
     // A body that runs again keeps the same bytes again, under another id.
     if (taken.contentId !== null && liesAt(tx, taken.contentId, addresses)) {
       throw new Error("taken bytes can be kept only once");
     }
     taken.contentId = id;
-    writeAddresses(tx, id, addresses);
+    writeLeaf(tx, id, leaf);
     writeUses(tx, id, addresses);
-    return { id, kind: "extent", length: taken.length };
+    return { id, kind: nonce.length === 0 ? "extent" : "sealed", length: taken.length };
   }
 
   #keepInline(tx: Transaction, id: bigint, bytes: Bytes): Content {
@@ -337,10 +350,20 @@ export class StoredContents implements Contents {
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
     const bytes = body.takeWhole?.() ?? (await collect(body));
     const computed = await digestsOf(bytes, digests, this.#machine.md5Batches);
-    return new TakenBytes(bytes.length, computed, bytes, [], () => {});
+    return new TakenBytes(bytes.length, computed, bytes, NO_LEAF, () => {});
   }
 
-  async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
+  async #takeSealed(body: SealedBody): Promise<Taken> {
+    const taken = await this.#takeToExtents(body, NO_DIGESTS, this.#incoming, body.nonce);
+    return taken.withDigests(body.digests());
+  }
+
+  async #takeToExtents(
+    body: Body,
+    asked: Digests,
+    writes: ExtentWrites,
+    nonce: Bytes = NO_BYTES,
+  ): Promise<TakenBytes> {
     const before = this.#extents.lastExtent;
     const md5 = asked.md5 ? new StreamingMd5(body.length, this.#machine.md5Thread) : null;
     const tap = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
@@ -362,7 +385,8 @@ export class StoredContents implements Contents {
       this.#sweeper.suspect(written.addresses);
     };
     const digests = { md5: md5?.finish() ?? null, crc64: written.crc64 };
-    return new TakenBytes(body.length, digests, null, written.addresses, release);
+    const leaf = { addresses: written.addresses, nonce };
+    return new TakenBytes(body.length, digests, null, leaf, release);
   }
 
   /** Learns what other processes have freed. */
@@ -400,48 +424,4 @@ function liesAt(view: View, id: bigint, addresses: readonly Address[]): boolean 
   const [first] = addresses as readonly [Address, ...Address[]];
   if (!isUsedBy(view, first.extent, id)) return false;
   return readAddresses(view, id).some((at) => isSamePlace(at, first));
-}
-
-/** What `take` returns: inline bytes, or addresses in pinned extents. */
-class TakenBytes implements Taken {
-  readonly length: number;
-  readonly md5: Bytes | null;
-  readonly crc64: Bytes | null;
-  readonly #inline: Bytes | null;
-  readonly #addresses: readonly Address[];
-  readonly #release: () => void;
-  /** The content that was made of them last. Its transaction may have failed or run again. */
-  contentId: bigint | null = null;
-  #released = false;
-
-  constructor(
-    length: number,
-    { md5, crc64 }: Computed,
-    inline: Bytes | null,
-    addresses: readonly Address[],
-    release: () => void,
-  ) {
-    this.length = length;
-    this.md5 = md5;
-    this.crc64 = crc64;
-    this.#inline = inline;
-    this.#addresses = addresses;
-    this.#release = release;
-  }
-
-  get inline(): Bytes | null {
-    return this.#inline;
-  }
-
-  /** Where the bytes are. Fails after `release`, since the sweeper may have freed them. */
-  stored(): { inline: Bytes | null; addresses: readonly Address[] } {
-    if (this.#released) throw new Error("taken bytes were released before they were kept");
-    return { inline: this.#inline, addresses: this.#addresses };
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#release();
-  }
 }

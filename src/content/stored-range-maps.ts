@@ -2,7 +2,7 @@ import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
 import { prefetch } from "../store/accelerated.ts";
 import type { Need } from "../store/acceleration.ts";
-import type { Content, Reading, Taken } from "../store/content.ts";
+import type { Content, ContentKey, Reading, Taken } from "../store/content.ts";
 import { INLINE_BYTES_MAX } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Others } from "../store/others.ts";
@@ -185,12 +185,18 @@ export class StoredRangeMaps implements RangeMaps {
     return layers && rangesOf(piecesOf(view, layers, from, until), true, limit);
   }
 
-  open(view: View, map: Content, from: number, length: number): Reading {
+  open(
+    view: View,
+    map: Content,
+    from: number,
+    length: number,
+    key: ContentKey | null = null,
+  ): Reading {
     const written = length <= INLINE_BYTES_MAX ? inlineAt(view, map.id, from) : null;
     if (written !== null && written.length >= length) {
       return new WholeReading(written.subarray(0, length));
     }
-    return this.#open(view, map.id, from, length);
+    return this.#open(view, map.id, from, length, key);
   }
 
   openFrozen(
@@ -198,6 +204,7 @@ export class StoredRangeMaps implements RangeMaps {
     map: Content,
     from: number,
     length: number,
+    key: ContentKey | null = null,
   ): { map: Content; reading: Reading } {
     const { parent } = readLayer(tx, map.id);
     // If nothing was written since the map was last frozen, reuse that frozen layer.
@@ -207,7 +214,7 @@ export class StoredRangeMaps implements RangeMaps {
     if (this.#others.areThere) {
       writeLayer(tx, frozen, { ...readLayer(tx, frozen), openedUntil: tx.stamp() });
     }
-    return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length) };
+    return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length, key) };
   }
 
   share(tx: Transaction, { id }: Content): void {
@@ -326,7 +333,7 @@ export class StoredRangeMaps implements RangeMaps {
     this.#sweep.recheckLayers();
   }
 
-  #open(view: View, layer: bigint, from: number, length: number): Reading {
+  #open(view: View, layer: bigint, from: number, length: number, key: ContentKey | null): Reading {
     let unpinElsewhere = () => {};
     const reading: Reading = readRange(view, {
       store: this.#store,
@@ -334,6 +341,7 @@ export class StoredRangeMaps implements RangeMaps {
       layer,
       from,
       length,
+      key,
       onClose: () => {
         unpinElsewhere();
         if (!reading.isStable) this.#unpin(layer);

@@ -17,7 +17,7 @@ import {
   type Transaction,
   type View,
 } from "../store/store.ts";
-import { keysToOpen, readAddresses, writeAddresses } from "./content-records.ts";
+import { keysToOpen, readAddresses, readLeaf, writeLeaf } from "./content-records.ts";
 import { deleteUses, isUsedBy, keyOfUse, listUses, writeUses } from "./content-uses.ts";
 
 const EXTENTS_PER_ROUND = 8;
@@ -302,9 +302,9 @@ function keysToMove({ content, at }: Piece): Bytes[] {
 /** Makes a content refer to the copy of a piece, unless the piece has been freed meanwhile. */
 function readdress(tx: Transaction, { content, at }: Piece, copy: readonly Address[]): void {
   if (!isUsedBy(tx, at.extent, content)) return;
-  const addresses = readAddresses(tx, content);
+  const { addresses, nonce } = readLeaf(tx, content);
   const moved = addresses.flatMap((old) => (isSamePlace(old, at) ? copy : [old]));
-  writeAddresses(tx, content, moved);
+  writeLeaf(tx, content, { addresses: moved, nonce });
   deleteUses(tx, content, addresses);
   writeUses(tx, content, moved);
 }

@@ -92,9 +92,10 @@ function freeSegment(tx: Transaction, id: bigint, freed: Address[]): boolean {
 
 function dropPart(tx: Transaction, { content }: Part, freed: Address[]): void {
   if (!dropReference(tx, content.id)) return;
-  if (content.kind === "extent") deleteAddresses(tx, content.id, freed);
-  else if (content.kind === "list") writeGarbage(tx, { id: content.id, kind: "list" });
-  else deleteContent(tx, content.id);
+  const { id, kind } = content;
+  if (kind === "extent" || kind === "sealed") deleteAddresses(tx, id, freed);
+  else if (kind === "list") writeGarbage(tx, { id, kind });
+  else deleteContent(tx, id);
 }
 
 /** Without its record, nobody knows where a damaged content has its bytes: they stay in use. */

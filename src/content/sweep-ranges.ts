@@ -300,13 +300,19 @@ function areSame(some: readonly StoredEntry[], others: readonly StoredEntry[]): 
   );
 }
 
+/** Whether an entry may be merged with its neighbours: sealed bytes have a nonce for each leaf. */
+function isMergeable({ length, source }: RangeEntry): boolean {
+  if (source.kind === "zero" || length >= LONG_ENTRY_BYTES) return false;
+  return source.kind !== "leaf" || source.content.kind !== "sealed";
+}
+
 /** Groups short consecutive entries with bytes, in groups of two or more. */
 function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
   const runs: StoredEntry[][] = [];
   let end = -1;
   for (const stored of found) {
     const { entry } = stored;
-    if (entry.source.kind === "zero" || entry.length >= LONG_ENTRY_BYTES) continue;
+    if (!isMergeable(entry)) continue;
     const run = runs.at(-1);
     if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(stored);
     else runs.push([stored]);

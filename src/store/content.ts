@@ -4,16 +4,20 @@ import type { Bytes } from "../base/bytes.ts";
 /** How a record refers to a content. */
 export interface Content {
   readonly id: bigint;
-  readonly kind: "inline" | "extent" | "list" | "map";
+  /** "sealed": like "extent", but encrypted with a key that clients send. */
+  readonly kind: "inline" | "extent" | "list" | "map" | "sealed";
   readonly length: number;
 }
+
+/** A key of AES-256 that clients send with each request. It is never stored. */
+export type ContentKey = Bytes;
 
 /** Bytes that have arrived but belong to no content yet. Call `release` in the end, kept or not. */
 export interface Taken {
   readonly length: number;
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
-  /** The bytes themselves, if they are few enough to be stored in a record. */
+  /** The bytes themselves, if they are to be stored in a record: few, and not sealed. */
   readonly inline: Bytes | null;
   release(): void;
 }

@@ -1,6 +1,6 @@
 import type { Body } from "../base/bytes.ts";
 import type { Need } from "./acceleration.ts";
-import type { Content, Reading, Taken } from "./content.ts";
+import type { Content, ContentKey, Reading, Taken } from "./content.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
 
@@ -17,8 +17,11 @@ export const INLINE_BYTES_MAX = 16 * 1024;
  */
 export interface Contents {
   readonly maps: RangeMaps;
-  /** Takes a body in one pass. Bytes beyond the inline limit are durable when it resolves. */
-  take(body: Body, digests: Digests): Promise<Taken>;
+  /**
+   * Takes a body in one pass. Bytes beyond the inline limit are durable when it resolves. With a
+   * key, all bytes are stored encrypted, in extents. The digests are those of the body as it came.
+   */
+  take(body: Body, digests: Digests, key?: ContentKey | null): Promise<Taken>;
   /** Makes a new leaf of taken bytes, with one reference. */
   keep(tx: Transaction, taken: Taken): Content;
   /**
@@ -65,9 +68,15 @@ export interface Contents {
   /**
    * Opens bytes for reading, in the transaction that found the content. They stay readable until
    * `close`, even if the content is dropped. A reading of a map that is not `isStable` may show
-   * later writes.
+   * later writes. Sealed bytes are decrypted with the key, or read as they are stored without one.
    */
-  open(view: View, content: Content, from: number, length: number): Reading;
+  open(
+    view: View,
+    content: Content,
+    from: number,
+    length: number,
+    key?: ContentKey | null,
+  ): Reading;
   /** Runs one round of sweeping and compaction; returns true while there may be more to do. */
   sweep(): Promise<boolean>;
 }

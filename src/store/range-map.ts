@@ -1,5 +1,5 @@
 import type { Need } from "./acceleration.ts";
-import type { Content, Reading, Taken } from "./content.ts";
+import type { Content, ContentKey, Reading, Taken } from "./content.ts";
 import type { Transaction, View } from "./store.ts";
 
 /**
@@ -59,6 +59,7 @@ export interface RangeMaps {
     map: Content,
     from: number,
     length: number,
+    key?: ContentKey | null,
   ): { readonly map: Content; readonly reading: Reading };
 }
 

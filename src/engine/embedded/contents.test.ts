@@ -20,6 +20,7 @@ import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";
 import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
+import { sealedContentsContract } from "../../store/sealed-contents.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
@@ -37,6 +38,7 @@ contentUsesContract("embedded", open);
 growingUsesContract("embedded", open);
 contentsRacesContract("embedded", open);
 listDraftContract("embedded", open);
+sealedContentsContract("embedded", open);
 contentsModelContract("embedded", 1, open);
 
 const openRerunning: OpenContents = async (t, wrap) => {

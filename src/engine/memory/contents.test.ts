@@ -9,6 +9,7 @@ import {
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
+import { sealedContentsContract } from "../../store/sealed-contents.contract.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -25,4 +26,5 @@ contentUsesContract("memory", open);
 growingUsesContract("memory", open);
 contentsRacesContract("memory", open);
 listDraftContract("memory", open);
+sealedContentsContract("memory", open);
 contentsModelContract("memory", 5, open);

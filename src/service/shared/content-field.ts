@@ -4,7 +4,7 @@ import type { Content } from "../../store/content.ts";
 /** A content in the record of a blob, block or file. */
 export const storedContent: Field<Content> = struct({
   id: u64,
-  kind: oneOf("inline", "extent", "list", "map"),
+  kind: oneOf("inline", "extent", "list", "map", "sealed"),
   length: count,
 });
 
