@@ -1,9 +1,12 @@
 import { test } from "node:test";
 import { BLOB_FIELDS } from "../../src/front/rest/blob/field-versions.ts";
+import { testKey } from "../sdk/customer-keys.ts";
 import { rawRequest } from "../sdk/raw-request.ts";
 import { forThisFile, startServer, type TestServer } from "../sdk/server.ts";
 import { TestSource } from "../sdk/test-source.ts";
 import { checkFields, type Samples } from "./field-presence.ts";
+
+const KEY = testKey(1);
 
 test("Blob: every field is sent from its version on, and not before", async (t) => {
   const source = await TestSource.start();
@@ -46,6 +49,8 @@ test("Blob: every field is sent from its version on, and not before", async (t) 
   const { destinationSnapshot = "" } = await follower.getProperties();
 
   await failedCopy(source, box.getBlockBlobClient("failed"));
+  const locked = { "x-ms-blob-type": "BlockBlob", ...KEY.headers };
+  await rawRequest(server, { method: "PUT", path: "/box/locked", headers: locked, body: "text" });
 
   const listed = "include=metadata,copy,snapshots,uncommittedblobs";
   const reads = ["blob", "copy", "named", "log", "failed"].map((name) => ({
@@ -55,7 +60,10 @@ test("Blob: every field is sent from its version on, and not before", async (t) 
   const described = [...reads, { path: "/box/cold" }, { path: "/box/follower" }];
   const put = { "x-ms-blob-type": "BlockBlob" };
   const samples: Samples = {
-    all: [{ method: "PUT", path: "/box/new", headers: put, body: "text" }],
+    all: [
+      { method: "PUT", path: "/box/new", headers: put, body: "text" },
+      { method: "PUT", path: "/box/locked", headers: { ...put, ...KEY.headers }, body: "text" },
+    ],
     getServiceProperties: [{ path: "/?restype=service&comp=properties" }],
     getAccountInformation: [{ path: "/?restype=account&comp=properties" }],
     getContainerProperties: [{ path: "/box?restype=container" }],

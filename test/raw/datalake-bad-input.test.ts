@@ -115,7 +115,7 @@ test("properties are pairs with values in Base64", async () => {
     ["PUT /box/p?resource=file", 400, "InvalidPropertyName", { "x-ms-properties": "=MQ==" }],
     ["PUT /box/p?resource=file", 400, "InvalidPropertyName", { "x-ms-properties": "a-b=MQ==" }],
     ["PUT /box/p?resource=file", 400, "InvalidHeaderValue", { "x-ms-properties": "a=MQ==,A=MQ==" }],
-    ["PUT /box/p?resource=file", 400, "UnsupportedHeader", { "x-ms-encryption-key": "k" }],
+    ["PUT /box/p?resource=file", 400, "UnsupportedHeader", { "x-ms-encryption-scope": "s" }],
   ]);
   const missing = await rawRequest(server, { method: "HEAD", path: "/box/p" });
   assert.equal(missing.status, 404);

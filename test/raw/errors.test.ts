@@ -17,7 +17,6 @@ const NEVER: Readonly<Record<string, string>> = {
   BlobImmutableDueToPolicy: "immutability is refused",
   BlobNotArchived: "an unnecessary priority is accepted",
   BlobTierInadequateForContentLength: "there are no premium accounts",
-  BlobUsesCustomerSpecifiedEncryption: "keys of customers are refused",
   CannotChangeToLowerTier: "there are no premium accounts",
   ConditionHeadersNotSupported: "operations without conditions ignore them",
   ContainerBeingDeleted: "the name of a deleted container is free at once",

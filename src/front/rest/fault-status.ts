@@ -82,6 +82,18 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BlobBeingRehydrated",
     message: "This operation is not permitted because the blob is being rehydrated.",
   },
+  BlobCustomerSpecifiedEncryptionMismatch: {
+    status: 409,
+    code: "BlobCustomerSpecifiedEncryptionMismatch",
+    message:
+      "The given customer specified encryption does not match the encryption used to encrypt the blob.",
+  },
+  BlobDoesNotUseCustomerSpecifiedEncryption: {
+    status: 409,
+    code: "BlobDoesNotUseCustomerSpecifiedEncryption",
+    message:
+      "The blob is not encrypted with customer specified encryption, but one was provided in the request.",
+  },
   BlobIsSealed: {
     status: 409,
     code: "BlobIsSealed",
@@ -107,6 +119,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "BlobSnapshotNotSoftDeleted",
     message: "Only what is deleted already can be deleted permanently: delete it first.",
+  },
+  BlobUsesCustomerSpecifiedEncryption: {
+    status: 409,
+    code: "BlobUsesCustomerSpecifiedEncryption",
+    message:
+      "The blob is encrypted with customer specified encryption, but it was not provided in the request.",
   },
   BlockCountExceedsLimit: {
     status: 409,

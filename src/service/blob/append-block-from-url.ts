@@ -34,6 +34,7 @@ export async function appendBlockFromUrl(
     range,
     bytesMax,
     digests: asked.computed,
+    key: asked.key?.bytes ?? null,
     look: (view) => admit(view, 0),
     share: (tx, found, { from, length }) => {
       requireNotEmpty(length);

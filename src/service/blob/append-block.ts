@@ -11,6 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { requireKey } from "./encryption.ts";
 import { type Blob, type Place, writeBlob } from "./records.ts";
 import { nextBlobVersion, writtenBlob } from "./version.ts";
 
@@ -45,7 +46,7 @@ export async function appendBlock(
   );
 
   const { contents, store } = context;
-  const taken = await contents.take(asked.body, asked.computed);
+  const taken = await contents.take(asked.body, asked.computed, asked.key?.bytes);
   try {
     return await store.transact((tx) => {
       const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);
@@ -66,6 +67,7 @@ interface AdmittedAppend {
 /** The order of these checks decides which error a client sees. */
 export function admitAppend(view: View, asked: Append, need: Need, length: number): AdmittedAppend {
   const admitted = admitBlobUpdate(view, asked, need, "AppendBlob");
+  requireKey(admitted.blob, asked);
   refuse(judgeAppend(appendable(admitted.blob), length, asked.append));
   return admitted;
 }

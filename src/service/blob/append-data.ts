@@ -11,6 +11,7 @@ import { admitToBlob } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { requireDataLakeFile } from "./data-lake-file.ts";
 import { type DataLease, endLease, leaseForData, leaseIdAfter } from "./data-lease.ts";
+import { keySha256Of, requireKey } from "./encryption.ts";
 import type { BlobPlace } from "./find-path.ts";
 import { type FlushedData, flush } from "./flush-data.ts";
 import {
@@ -49,7 +50,7 @@ export interface AppendDataDone extends BodyDigests {
 export async function appendData(context: BlobContext, asked: AppendData): Promise<AppendDataDone> {
   await lookAhead(context.store, asked.body, (view) => admitData(view, asked));
   const { contents, store } = context;
-  const taken = await contents.take(asked.body, asked.computed);
+  const taken = await contents.take(asked.body, asked.computed, asked.key?.bytes);
   try {
     const { md5, crc64 } = taken;
     return await store.transact((tx) => {
@@ -62,7 +63,10 @@ export async function appendData(context: BlobContext, asked: AppendData): Promi
           : contents.replace(tx, replaced.content, taken);
       const staged = nextStaged(tx, admitted);
       writeStagedBlob(tx, place, staged);
-      writeStagedBlock(tx, staged, positionKey(asked.position), { content });
+      writeStagedBlock(tx, staged, positionKey(asked.position), {
+        content,
+        keySha256: keySha256Of(asked),
+      });
       const blob = finish(context, tx, asked, admitted, staged);
       return { blob, md5, crc64, isLeaseRenewed: asked.lease?.action === "auto-renew" };
     });
@@ -83,6 +87,7 @@ interface AdmittedData {
 function admitData(view: View, asked: AppendData): AdmittedData {
   const { place, blob } = admitToBlob(view, asked, BLOB_NEEDS.appendData);
   requireDataLakeFile(blob);
+  requireKey(blob, asked);
   const lease = leaseForData(blob.lease, asked.lease, asked.leaseId, view.now());
   const leaseId = leaseIdAfter(asked.lease, asked.leaseId);
   refuse(judgeWriteByLease(lease, leaseId, view.now(), "Blob"));

@@ -1,10 +1,9 @@
 import { fairQueue } from "../../base/fair-queue.ts";
-import type { Content } from "../../store/content.ts";
 import type { Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
 import type { BlobPlace } from "./find-path.ts";
-import { type Blob, readStagedBlocks, type StagedBlob } from "./records.ts";
+import { type Blob, type NamedBlock, readStagedBlocks, type StagedBlob } from "./records.ts";
 
 /** What a blob name refers to: a blob, or uncommitted blocks, or both. */
 export interface Seen {
@@ -19,7 +18,7 @@ export interface BlockLists {
   /** In the order in which they make up the blob. */
   readonly committed: readonly Part[];
   /** In the order of their ids. */
-  readonly uncommitted: readonly (readonly [id: string, content: Content])[];
+  readonly uncommitted: readonly NamedBlock[];
 }
 
 /** Blocks that one store read returns at most, because a long read delays all other requests. */
@@ -65,13 +64,13 @@ async function lookOnce(
 ): Promise<BlockLists | null> {
   let first: Seen | null = null;
   const committed: Part[] = [];
-  const uncommitted: [string, Content][] = [];
+  const uncommitted: NamedBlock[] = [];
   for (;;) {
     await fairQueue.next();
     const page = await context.store.read((view) => {
       const seen = look(view);
       if (first !== null && hasMoved(first, seen)) return null;
-      const after = uncommitted.at(-1)?.[0] ?? null;
+      const after = uncommitted.at(-1)?.id ?? null;
       const more = readPage(view, context.contents, seen, committed.length, after, PAGE_BLOCKS);
       return { seen, ...more };
     });
@@ -93,7 +92,7 @@ function readPage(
   skip: number,
   after: string | null,
   limit: number,
-): { committed: Part[]; uncommitted: [string, Content][] } {
+): { committed: Part[]; uncommitted: NamedBlock[] } {
   const { old, staged } = seen;
   const committed = old === null ? [] : contents.partsOf(view, old.content, skip, limit);
   const rest = limit - committed.length;

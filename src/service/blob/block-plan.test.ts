@@ -22,7 +22,8 @@ function committed(name: string, id: number): Part {
 }
 
 function lists(parts: Part[], uncommitted: [string, Content][]): BlockLists {
-  return { seen: SEEN, committed: parts, uncommitted };
+  const blocks = uncommitted.map(([id, content]) => ({ id, content, keySha256: null }));
+  return { seen: SEEN, committed: parts, uncommitted: blocks };
 }
 
 function namesAndIds(parts: readonly Part[]): string[] {
@@ -37,13 +38,15 @@ test("committed, uncommitted and latest blocks are looked up in the right lists"
       ["c", leaf(4)],
     ],
   );
-  const plan = planBlocks(both, [
-    { id: "a", from: "committed" },
-    { id: "a", from: "uncommitted" },
-    { id: "a", from: "latest" },
-    { id: "b", from: "latest" },
-    { id: "c", from: "latest" },
-  ]);
+  const plan = planBlocks(both, {
+    blocks: [
+      { id: "a", from: "committed" },
+      { id: "a", from: "uncommitted" },
+      { id: "a", from: "latest" },
+      { id: "b", from: "latest" },
+      { id: "c", from: "latest" },
+    ],
+  });
   assert.deepEqual(namesAndIds(plan.parts), ["a1", "a3", "a3", "b2", "c4"]);
 });
 
@@ -55,7 +58,7 @@ test("a block that is missing from its list is refused by its id", () => {
     { id: "x", from: "latest" },
   ] as const) {
     assert.throws(
-      () => planBlocks(both, [reference]),
+      () => planBlocks(both, { blocks: [reference] }),
       (error) =>
         error instanceof Fault &&
         error.code === "InvalidBlockList" &&
@@ -109,7 +112,7 @@ class References {
 test("after the sweep, every content has one reference per part of the blob that uses it", () => {
   fc.assert(
     fc.property(cases, ({ parts, staged, wanted }) => {
-      const plan = planBlocks(lists(parts, staged), wanted);
+      const plan = planBlocks(lists(parts, staged), { blocks: wanted });
       const found = new References();
       for (const part of parts) found.add(part.content, 1);
       for (const [, content] of staged) found.add(content, 1);
@@ -129,7 +132,7 @@ test("after the sweep, every content has one reference per part of the blob that
 test("a commit of all blocks changes no reference", () => {
   const staged = names.map((name, at): [string, Content] => [name, leaf(at + 1)]);
   const wanted = names.map((id): BlockReference => ({ id, from: "latest" }));
-  const plan = planBlocks(lists([], staged), wanted);
+  const plan = planBlocks(lists([], staged), { blocks: wanted });
   assert.deepEqual([plan.shares, plan.drops, plan.dropsStaged], [[], [], false]);
 });
 
@@ -138,7 +141,7 @@ test("a commit updates at most half of the uncommitted blocks one by one", () =>
     fc.property(fc.subarray(names), (used) => {
       const staged = names.map((name, at): [string, Content] => [name, leaf(at + 1)]);
       const wanted = used.map((id): BlockReference => ({ id, from: "uncommitted" }));
-      const plan = planBlocks(lists([], staged), wanted);
+      const plan = planBlocks(lists([], staged), { blocks: wanted });
       assert.ok(plan.shares.length + plan.drops.length <= names.length / 2);
     }),
   );

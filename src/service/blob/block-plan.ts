@@ -1,8 +1,11 @@
+import type { Bytes } from "../../base/bytes.ts";
 import { atOnce, type Steps } from "../../base/fair-queue.ts";
-import { Fault } from "../../base/fault.ts";
+import { Fault, refuse } from "../../base/fault.ts";
+import { judgeByKey } from "../../rules/encryption.ts";
 import type { Content } from "../../store/content.ts";
 import type { Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
+import type { AskedEncryption } from "./context.ts";
 
 /** A block as a client names it: its id, and the list to look it up in. */
 export interface BlockReference {
@@ -26,20 +29,26 @@ export interface BlockPlan {
 /** An uncommitted block and how often the list uses it. */
 interface Staged {
   readonly content: Content;
+  readonly keySha256: Bytes | null;
   uses: number;
 }
 
 /** Blocks that are planned before the next yield. */
 const STEP_BLOCKS = 5_000;
 
-export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[]): BlockPlan {
+/** The blocks that a list names, which must be encrypted with its key, or not at all without one. */
+export interface WantedBlocks extends AskedEncryption {
+  readonly blocks: readonly BlockReference[];
+}
+
+export function planBlocks(lists: BlockLists, wanted: WantedBlocks): BlockPlan {
   return atOnce(planInSteps(lists, wanted));
 }
 
 /** Plans the blocks in steps, so that other requests can run in between. */
 export function* planInSteps(
   lists: BlockLists,
-  wanted: readonly BlockReference[],
+  { blocks, key = null }: WantedBlocks,
 ): Steps<BlockPlan> {
   const committed = new Map<string, Part>();
   for (const [at, part] of lists.committed.entries()) {
@@ -47,20 +56,22 @@ export function* planInSteps(
     if (!committed.has(part.name)) committed.set(part.name, part);
   }
   const uncommitted = new Map<string, Staged>();
-  for (const [at, [id, content]] of lists.uncommitted.entries()) {
+  for (const [at, { id, content, keySha256 }] of lists.uncommitted.entries()) {
     if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
-    uncommitted.set(id, { content, uses: 0 });
+    uncommitted.set(id, { content, keySha256, uses: 0 });
   }
   const parts: Part[] = [];
   const reused: Content[] = [];
-  for (const [at, { id, from }] of wanted.entries()) {
+  for (const [at, { id, from }] of blocks.entries()) {
     if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
     const block = from === "committed" ? undefined : uncommitted.get(id);
     const part = from === "uncommitted" ? undefined : committed.get(id);
     if (block !== undefined) {
+      refuse(judgeByKey(block.keySha256, key));
       block.uses++;
       parts.push({ content: block.content, from: 0, length: block.content.length, name: id });
     } else if (part !== undefined) {
+      refuse(judgeByKey(lists.seen.old?.encryption?.keySha256 ?? null, key));
       parts.push(part);
       reused.push(part.content);
     } else {

@@ -1,11 +1,17 @@
 import type { Stamp } from "../../base/stamp.ts";
 import type { Access } from "../../rules/access.ts";
 import type { BlobConditions, Conditions } from "../../rules/conditions.ts";
+import type { CustomerKey } from "../../rules/encryption.ts";
 import type { PathKind } from "../../rules/rename.ts";
 import type { Tags } from "../../rules/tags.ts";
 import type { Tier } from "../../rules/tier.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Store } from "../../store/store.ts";
+
+/** How a request wants a blob encrypted, or knows it to be. */
+export interface AskedEncryption {
+  readonly key?: CustomerKey | null;
+}
 
 /** The dependencies of every operation of the Blob service. */
 export interface BlobContext {
@@ -70,8 +76,8 @@ export interface ContainerUpdate extends ContainerRead {
   readonly conditions: Conditions;
 }
 
-/** Common to all blob requests. */
-export interface BlobAsked {
+/** Common to all blob requests. Only some of them take a key; others have none. */
+export interface BlobAsked extends AskedEncryption {
   readonly at: BlobAddress;
   readonly access: Access;
 }

@@ -1,6 +1,7 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { encryptedFields } from "./encryption.ts";
 import { requireFlat } from "./hierarchical-limits.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
@@ -29,7 +30,7 @@ export async function createBlob(context: BlobContext, asked: CreateBlob): Promi
       type: asked.type,
       content: context.contents.maps.create(tx, asked.length),
       properties: asked.properties,
-      metadata: asked.metadata,
+      ...encryptedFields(asked.metadata, asked),
       tags: asked.tags,
       sequenceNumber: asked.sequenceNumber,
     });

@@ -8,6 +8,7 @@ import { admitBlobCreation } from "./admit.ts";
 import { type AskedNewControl, isEmptyControl, newControl } from "./asked-access-control.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { makeParents, newPath } from "./directories.ts";
+import { encryptedFields } from "./encryption.ts";
 import { type Expiry, expiryOf, onlyFilesExpire } from "./expiry.ts";
 import type { BlobPlace } from "./find-path.ts";
 import { kindAt, withMark } from "./flat-directory.ts";
@@ -46,9 +47,10 @@ export async function createPath(context: BlobContext, asked: CreatePath): Promi
     const { properties } = asked;
     const content = context.contents.maps.create(tx, 0);
     const { contentMd5 } = properties;
-    const shown = { properties, metadata, tags: NO_TAGS };
+    const shown = { properties, tags: NO_TAGS };
+    const fields = encryptedFields(metadata, asked);
     // Cheaper than a spread of the many fields of a new object.
-    const blob = Object.assign(blockBlob(written, shown, null, content, contentMd5), {
+    const blob = Object.assign(blockBlob(written, shown, fields, null, content, contentMd5), {
       isDataLake: kind === "file",
       path: pathOf(tx, asked, admitted.container, place, old),
       terms: termsOf(tx, asked),

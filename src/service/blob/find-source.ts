@@ -5,12 +5,15 @@ import { judgeSourceByConditions, type SourceRole } from "../../rules/conditions
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeByTier } from "../../rules/tier.ts";
+import type { ContentKey } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 import { admitToRevision } from "./admit.ts";
 import type { BlobRead } from "./context.ts";
+import { decrypted, requireKey } from "./encryption.ts";
 import { requireFile, requireFlat } from "./hierarchical-limits.ts";
 import type { Blob } from "./records.ts";
 
+/** The key is that of the source. */
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
   readonly role: SourceRole;
   /** Whether the caller needs the source's tags, which takes permission to read them. */
@@ -19,8 +22,13 @@ export interface FindSource extends Omit<BlobRead, "leaseId"> {
   readonly fromArchive: boolean;
 }
 
+interface FoundSource {
+  readonly isArchived: boolean;
+  readonly key: ContentKey | null;
+}
+
 /** Reads the blob revision to copy from. Permission to read it suffices to copy it. */
-export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
+export function findSource(view: View, asked: FindSource): Blob & FoundSource {
   const { container, blob, isCurrent } = admitToRevision(view, asked, BLOB_NEEDS.getBlob);
   requireFile(blob);
   const { ifTags } = asked.conditions;
@@ -36,5 +44,6 @@ export function findSource(view: View, asked: FindSource): Blob & { isArchived: 
   const refused = judgeByTier(blob.tier, view.now());
   const isArchived = refused === "BlobArchived" && asked.fromArchive;
   if (!isArchived) refuse(refused);
-  return { ...blob, isArchived };
+  requireKey(blob, asked);
+  return { ...decrypted(blob, asked), isArchived, key: asked.key?.bytes ?? null };
 }

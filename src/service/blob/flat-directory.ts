@@ -19,14 +19,16 @@ import {
 const MARK = "hdi_isfolder";
 
 export function isMarked(metadata: Metadata): boolean {
-  return metadata.some(
-    ([name, value]) => name.toLowerCase() === MARK && value.toLowerCase() === "true",
-  );
+  return metadata.some((pair) => isMark(pair) && pair[1].toLowerCase() === "true");
+}
+
+export function isMark([name]: Metadata[number]): boolean {
+  return name.toLowerCase() === MARK;
 }
 
 /** Metadata as given, with the mark of a directory. */
 export function withMark(metadata: Metadata): Metadata {
-  const others = metadata.filter(([name]) => name.toLowerCase() !== MARK);
+  const others = metadata.filter((pair) => !isMark(pair));
   return [...others, [MARK, "true"]];
 }
 

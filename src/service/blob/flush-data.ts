@@ -7,6 +7,7 @@ import { admitToBlob, requireRemovable } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { requireDataLakeFile } from "./data-lake-file.ts";
 import { type DataLease, endLease, leaseForData, leaseIdAfter } from "./data-lease.ts";
+import { requireKey } from "./encryption.ts";
 import type { BlobPlace } from "./find-path.ts";
 import {
   type Blob,
@@ -45,6 +46,7 @@ export async function flushData(context: BlobContext, asked: FlushData): Promise
   return context.store.transact((tx) => {
     const { container, place, blob } = admitToBlob(tx, asked, BLOB_NEEDS.flushData);
     requireDataLakeFile(blob);
+    requireKey(blob, asked);
     const lease = leaseForData(blob.lease, asked.lease, asked.leaseId, tx.now());
     const leased = lease === blob.lease ? blob : { ...blob, lease };
     const leaseId = leaseIdAfter(asked.lease, asked.leaseId);
@@ -104,13 +106,13 @@ function dataUpTo(tx: Transaction, staged: StagedBlob, from: number, to: number)
   let after: string | null = null;
   while (end < to) {
     const page = readStagedBlocks(tx, staged, after, PAGE_APPENDS);
-    for (const [id, content] of page) {
+    for (const { id, content } of page) {
       if (end >= to || Number(id) !== end) return found;
       found.push({ id, content });
       end += content.length;
     }
     if (page.length < PAGE_APPENDS) break;
-    after = page.at(-1)?.[0] ?? null;
+    after = page.at(-1)?.id ?? null;
   }
   return found;
 }

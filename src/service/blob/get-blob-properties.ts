@@ -8,6 +8,7 @@ import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobLook, admitToContainer } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
+import { decrypted, requireKey } from "./encryption.ts";
 import { findPlace } from "./find-path.ts";
 import type { Blob } from "./records.ts";
 import { rootDirectory } from "./root-directory.ts";
@@ -31,19 +32,27 @@ export function blobFound(blob: Blob, isCurrent: boolean, now: Instant): BlobFou
 }
 
 export function getBlobProperties(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
-  return look(context, asked, BLOB_NEEDS.getBlobProperties);
+  return look(context, asked, BLOB_NEEDS.getBlobProperties, (blob) => {
+    requireKey(blob, asked);
+    return decrypted(blob, asked);
+  });
 }
 
-/** For what the system knows of a path, without what its users gave it. */
+/** For what the system knows of a path, without what its users gave it: that takes no key. */
 export function getPathStatus(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
   return look(context, asked, BLOB_NEEDS.getPathStatus);
 }
 
-async function look(context: BlobContext, asked: BlobRead, need: Need): Promise<BlobFound> {
+async function look(
+  context: BlobContext,
+  asked: BlobRead,
+  need: Need,
+  shown = (blob: Blob) => blob,
+): Promise<BlobFound> {
   return context.store.read((view) => {
     if (asked.at.blob === "") return blobFound(lookAtRoot(view, asked, need), true, view.now());
     const { blob, isCurrent } = admitBlobLook(view, asked, need);
-    return blobFound(blob, isCurrent, view.now());
+    return blobFound(shown(blob), isCurrent, view.now());
   });
 }
 

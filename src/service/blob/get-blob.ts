@@ -11,6 +11,7 @@ import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
+import { decrypted, requireKey } from "./encryption.ts";
 import { type BlobFound, blobFound } from "./get-blob-properties.ts";
 import { type Blob, writeBlob } from "./records.ts";
 
@@ -50,13 +51,21 @@ export async function getBlob(context: BlobContext, asked: GetBlob): Promise<Get
 
 type Opened = Omit<GetBlobDone, "md5" | "crc64">;
 
+/** The order of these checks decides which error a client sees. */
+function admit(view: View, asked: GetBlob): ReturnType<typeof admitBlobRead> {
+  const admitted = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
+  requireKey(admitted.blob, asked);
+  refuse(judgeByTier(admitted.blob.tier, view.now()));
+  return admitted;
+}
+
 async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
+  const key = asked.key?.bytes ?? null;
   const opened = await context.store.read((view) => {
-    const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
-    refuse(judgeByTier(blob.tier, view.now()));
+    const { blob, isCurrent } = admit(view, asked);
     const { from, length } = pieceToRead(blob, asked);
-    const reading = context.contents.open(view, blob.content, from, length);
-    return openedOf(view, blob, isCurrent, from, reading);
+    const reading = context.contents.open(view, blob.content, from, length, key);
+    return openedOf(view, decrypted(blob, asked), isCurrent, from, reading);
   });
   // Only the pages of a current page blob change in place: other contents are immutable.
   const { blob, isCurrent, reading } = opened;
@@ -67,18 +76,18 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
 
 /** Opens pages in too many pieces to look up in one read. This takes a write. */
 function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
+  const key = asked.key?.bytes ?? null;
   return context.store.transact((tx) => {
-    const { place, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
-    refuse(judgeByTier(blob.tier, tx.now()));
+    const { place, blob, isCurrent } = admit(tx, asked);
     const { from, length } = pieceToRead(blob, asked);
     if (blob.type !== "PageBlob" || !isCurrent) {
       // The blob was replaced meanwhile, or is now a previous version.
-      const reading = context.contents.open(tx, blob.content, from, length);
-      return openedOf(tx, blob, isCurrent, from, reading);
+      const reading = context.contents.open(tx, blob.content, from, length, key);
+      return openedOf(tx, decrypted(blob, asked), isCurrent, from, reading);
     }
-    const { map, reading } = context.contents.maps.openFrozen(tx, blob.content, from, length);
+    const { map, reading } = context.contents.maps.openFrozen(tx, blob.content, from, length, key);
     writeBlob(tx, place, { ...blob, content: map });
-    return openedOf(tx, blob, isCurrent, from, reading);
+    return openedOf(tx, decrypted(blob, asked), isCurrent, from, reading);
   });
 }
 

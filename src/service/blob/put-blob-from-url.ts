@@ -10,6 +10,7 @@ import type { Source, SourceObject } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { encryptedFields } from "./encryption.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
@@ -50,7 +51,6 @@ export async function putBlobFromUrl(
     crc64: Bytes | null,
   ) => {
     const { place, old } = admit(tx);
-    const { metadata } = asked;
     const type = "BlockBlob";
     const tags = asked.copiesTags ? found.tags : asked.tags;
     const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
@@ -61,7 +61,7 @@ export async function putBlobFromUrl(
       type,
       content,
       properties,
-      metadata,
+      ...encryptedFields(asked.metadata, asked),
       tags,
       tier,
     } as const;
@@ -76,6 +76,7 @@ export async function putBlobFromUrl(
     bytesMax: asked.bytesMax,
     tooLarge: "CopySourceTooLarge",
     digests: wanted(asked),
+    key: asked.key?.bytes ?? null,
     look: admit,
     share: (tx, found) => {
       contents.share(tx, found.content);

@@ -5,6 +5,7 @@ import { tierOnUpload } from "../../rules/tier.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
+import { encryptedFields } from "./encryption.ts";
 import { isMarked } from "./flat-directory.ts";
 import { replaceBytes } from "./history.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
@@ -31,7 +32,11 @@ export async function putBlob(context: BlobContext, given: PutBlob): Promise<Put
     admitBlobCreation(view, asked, BLOB_NEEDS.putBlob),
   );
 
-  const taken = await context.contents.take(asked.body, { md5: true, crc64: true });
+  const taken = await context.contents.take(
+    asked.body,
+    { md5: true, crc64: true },
+    asked.key?.bytes,
+  );
   try {
     const { md5, crc64 } = taken;
     return await context.store.transact((tx) => {
@@ -41,7 +46,7 @@ export async function putBlob(context: BlobContext, given: PutBlob): Promise<Put
       const written = nextRevision(context, tx, place, old);
       const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
       const blob = replaceBytes(context, tx, place, old, taken, (content) =>
-        blockBlob(written, asked, tier, content, md5),
+        blockBlob(written, asked, encryptedFields(asked.metadata, asked), tier, content, md5),
       );
       dropStagedBlocks(tx, place);
       const { etag, modifiedMs, versionId } = blob;

@@ -39,6 +39,7 @@ export async function putBlockFromUrl(
     range,
     bytesMax,
     digests: asked.computed,
+    key: asked.key?.bytes ?? null,
     look: admit,
     share: (tx, { content }, { from, length }) => {
       requireNotEmpty(length);

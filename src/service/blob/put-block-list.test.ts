@@ -221,7 +221,7 @@ test("lists of several pages are read whole and in order", async () => {
   for (const id of ids) await blobs.stage("blob", id, id);
   const before = await getBlockList(blobs.context, blobs.use("blob"));
   assert.deepEqual(
-    before.uncommitted.map(([id]) => id),
+    before.uncommitted.map(({ id }) => id),
     [...ids].sort(),
   );
   await blobs.commit("blob", ids);

@@ -12,6 +12,7 @@ import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "
 import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { requireNoDataLakeFile } from "./data-lake-file.ts";
+import { encryptedFields } from "./encryption.ts";
 import { replaceBlob, replaceParts } from "./history.ts";
 import {
   type Blob,
@@ -54,7 +55,7 @@ async function commitAmong(
   return context.store.transact((tx) => {
     const lists = readBlockLists(tx, context.contents, admit(tx, asked), blocksMax);
     if (lists === null) return null;
-    const plan = planBlocks(lists, asked.blocks);
+    const plan = planBlocks(lists, asked);
     return commit(context, tx, asked, lists.seen, plan);
   });
 }
@@ -69,7 +70,7 @@ async function commitMany(context: BlobContext, asked: PutBlockList): Promise<Bl
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const lists = await lookAtBlocks(context, look);
     if (lists === null) break;
-    const plan = await inSlices(planInSteps(lists, asked.blocks));
+    const plan = await inSlices(planInSteps(lists, asked));
     const isLong = asked.blocks.length > PAGE_BLOCKS;
     const done = isLong
       ? await commitDraft(context, asked, lists.seen, plan)
@@ -161,7 +162,9 @@ function nextBlob(
 ): (content: Content) => Blob {
   const written = nextRevision(context, tx, place, old);
   const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-  return (content) => blockBlob(written, asked, tier, content, asked.properties.contentMd5);
+  const { contentMd5 } = asked.properties;
+  return (content) =>
+    blockBlob(written, asked, encryptedFields(asked.metadata, asked), tier, content, contentMd5);
 }
 
 function endStaged(tx: Transaction, { place, staged }: Seen, dropContents: boolean): void {

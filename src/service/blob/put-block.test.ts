@@ -12,7 +12,7 @@ const LARGE = Buffer.alloc(100_000, "lazuli");
 
 async function uncommitted(blobs: Blobs, blob: string): Promise<string[]> {
   const lists = await getBlockList(blobs.context, blobs.use(blob));
-  return lists.uncommitted.map(([id, { length }]) => `${id}:${length}`);
+  return lists.uncommitted.map(({ id, content }) => `${id}:${content.length}`);
 }
 
 test("a refusal that headers and records decide comes before the body is read", async () => {

@@ -6,6 +6,7 @@ import { judgeOverwrite, type Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, judgeBlockId } from "../../rules/block-id.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
+import { judgeByKey } from "../../rules/encryption.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { Content, Taken } from "../../store/content.ts";
@@ -16,6 +17,7 @@ import { admitToNewName, requireKind } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { requireNoDataLakeFile } from "./data-lake-file.ts";
 import { makeParents } from "./directories.ts";
+import { keySha256Of } from "./encryption.ts";
 import type { BlobPlace } from "./find-path.ts";
 import {
   type Blob,
@@ -53,7 +55,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
     admitBlock(view, asked, BLOB_NEEDS.putBlock),
   );
 
-  const taken = await context.contents.take(asked.body, asked.computed);
+  const taken = await context.contents.take(asked.body, asked.computed, asked.key?.bytes);
   try {
     await context.store.transact((tx) => {
       const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);
@@ -97,17 +99,23 @@ export function writeTaken(
 function stage(
   context: BlobContext,
   tx: Transaction,
-  { blockId }: StageBlock,
+  asked: StageBlock,
   { place, old, staged, replaced }: AdmittedBlock,
   content: Content,
 ): void {
+  const { blockId } = asked;
+  const keySha256 = keySha256Of(asked);
   const next = nextStaged(tx, staged, replaced, blockId);
   writeStagedBlob(tx, makeParents(context, tx, place), next);
-  if (replaced === null || !isSame(replaced.content, content)) {
-    writeStagedBlock(tx, next, blockId, { content });
+  if (replaced === null || !isSame(replaced.content, content) || hasOtherKey(replaced, asked)) {
+    writeStagedBlock(tx, next, blockId, { content, keySha256 });
   }
   const lease = leaseAfterWrite(old?.lease ?? null, tx.now());
   if (old !== null && old.lease !== lease) writeBlob(tx, place, { ...old, lease });
+}
+
+function hasOtherKey({ keySha256 }: StagedBlock, asked: StageBlock): boolean {
+  return judgeByKey(keySha256, asked.key ?? null) !== null;
 }
 
 function isSame(one: Content, other: Content): boolean {

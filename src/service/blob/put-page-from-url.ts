@@ -34,6 +34,7 @@ export async function putPageFromUrl(
     range: sourceRange,
     bytesMax: PUT_PAGE_BYTES_MAX,
     digests: asked.computed,
+    key: asked.key?.bytes ?? null,
     look: admit,
     share: (tx, found, { from, length }) => {
       requireLength(asked, length);

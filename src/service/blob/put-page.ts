@@ -11,6 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { requireKey } from "./encryption.ts";
 import { type Blob, type Place, writeBlob } from "./records.ts";
 import { nextBlobVersion, writtenBlob } from "./version.ts";
 
@@ -46,7 +47,7 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
   );
 
   const { contents, store } = context;
-  const taken = await contents.take(asked.body, asked.computed);
+  const taken = await contents.take(asked.body, asked.computed, asked.key?.bytes);
   try {
     const done = await store.transact((tx) => {
       const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
@@ -78,6 +79,7 @@ interface AdmittedPageWrite {
 /** The order of these checks decides which error a client sees. */
 export function admitPageWrite(view: View, asked: PageWrite, need: Need): AdmittedPageWrite {
   const admitted = admitBlobUpdate(view, asked, need, "PageBlob");
+  requireKey(admitted.blob, asked);
   const { sequenceNumber, content } = admitted.blob;
   refuse(judgeBySequenceNumber(sequenceNumber, asked.sequence));
   if (asked.range.until > content.length) {

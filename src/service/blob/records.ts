@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import {
   added,
+  bytes,
   count,
   type Field,
   flag,
@@ -20,7 +21,6 @@ import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
-import type { Content } from "../../store/content.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { copyShape } from "../shared/copy-field.ts";
@@ -101,6 +101,13 @@ const fileTermsShape = {
   encryptionContext: text,
 };
 
+/** Of a blob that is encrypted with a key of its client. */
+const encryptionShape = {
+  keySha256: bytes,
+  /** What its record has no other place for, encrypted. */
+  metadata: bytes,
+};
+
 const blobShape = {
   type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
   etag: u64,
@@ -127,6 +134,8 @@ const blobShape = {
   isDataLake: added(flag, false),
   /** Null for most blobs. Only files in hierarchical containers have them. */
   terms: added(orNull(struct(fileTermsShape)), null),
+  /** Null for most blobs. */
+  encryption: added(orNull(struct(encryptionShape)), null),
 };
 
 /** For records with a blob as their last field. */
@@ -143,6 +152,7 @@ export const NEW_BLOB = {
   path: null,
   isDataLake: false,
   terms: null,
+  encryption: null,
 };
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
@@ -164,7 +174,11 @@ const doomedStagedBlobShape = {
   dropContents: flag,
 };
 
-const stagedBlockShape = { content: storedContent };
+const stagedBlockShape = {
+  content: storedContent,
+  /** The hash of the key that the block is encrypted with. */
+  keySha256: added(orNull(bytes), null),
+};
 
 export type Container = Readonly<RecordOf<typeof containerShape>>;
 /** A container, or a directory in one: what keys the blobs that it holds. */
@@ -176,6 +190,8 @@ export interface Place {
 }
 export type DeletedContainer = Readonly<RecordOf<typeof deletedContainerShape>>;
 export type Blob = Readonly<RecordOf<typeof blobShape>>;
+/** The fields of a blob that depend on its encryption. */
+export type EncryptedFields = Pick<Blob, "metadata" | "encryption">;
 export type BlobProperties = Readonly<Blob["properties"]>;
 export type StagedBlob = Readonly<RecordOf<typeof stagedBlobShape>>;
 export type StagedBlock = Readonly<RecordOf<typeof stagedBlockShape>>;
@@ -413,19 +429,25 @@ export function deleteStagedBlobOnly(tx: Transaction, place: Place): void {
   tx.delete(stagedBlobKey(place));
 }
 
-/** The ids and contents of up to `limit` blocks, ordered by id, after the id `after`. */
+/** A block with its id. */
+export interface NamedBlock extends StagedBlock {
+  readonly id: string;
+}
+
+/** Up to `limit` blocks, ordered by id, after the id `after`. */
 export function readStagedBlocks(
   view: View,
   staged: StagedBlob,
   after: string | null,
   limit: number,
-): [id: string, content: Content][] {
+): NamedBlock[] {
   const all = key(SPACE.stagedBlock, staged.id);
   const from = after === null ? all : keyAfter(stagedBlockKey(staged, after));
   return view.range(from, keyAfter(all), { limit }).map((entry) => {
     const parts = new KeyReader(entry.key);
     parts.u64();
-    return [parts.text(), stagedBlockFormat.decode(entry.value).content];
+    const { content, keySha256 } = stagedBlockFormat.decode(entry.value);
+    return { id: parts.text(), content, keySha256 };
   });
 }
 

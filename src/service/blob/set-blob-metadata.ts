@@ -2,6 +2,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { isDirectory } from "./directories.ts";
+import { encryptedFields, requireKey } from "./encryption.ts";
 import { withMark } from "./flat-directory.ts";
 import { reviseBlob } from "./history.ts";
 import type { Metadata } from "./records.ts";
@@ -18,9 +19,10 @@ export async function setBlobMetadata(
 ): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobMetadata);
+    requireKey(blob, asked);
     const written = nextRevision(context, tx, place, blob);
     const metadata = isDirectory(blob) ? withMark(asked.metadata) : asked.metadata;
-    const next = { ...blob, ...written, metadata };
+    const next = { ...blob, ...written, ...encryptedFields(metadata, asked) };
     reviseBlob(context, tx, place, blob, next);
     return written;
   });

@@ -4,6 +4,7 @@ import type { Versioned } from "../../rules/conditions.ts";
 import { type SequenceAction, stepSequenceNumber } from "../../rules/sequence-number.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { requireKey } from "./encryption.ts";
 import { type Blob, type BlobProperties, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
@@ -29,6 +30,8 @@ export async function setBlobProperties(
   const type = length === null && sequence === null ? null : "PageBlob";
   return context.store.transact((tx) => {
     const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties, type);
+    // As in the service, neither properties nor a new size take the key.
+    if (asked.key != null) requireKey(blob, asked);
     const sequenceNumber = nextSequenceNumber(blob, sequence);
     const version = nextBlobVersion(tx, blob);
     const { maps } = context.contents;

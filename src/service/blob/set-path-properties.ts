@@ -1,6 +1,7 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { encryptedFields, requireKey } from "./encryption.ts";
 import { kindOf, withMark } from "./flat-directory.ts";
 import { reviseBlob } from "./history.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
@@ -19,12 +20,14 @@ export async function setPathProperties(
 ): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { place, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties);
+    requireKey(blob, asked);
     const written = nextRevision(context, tx, place, blob);
     const isDirectory = kindOf(blob) === "directory";
+    const metadata = isDirectory ? withMark(asked.metadata) : asked.metadata;
     reviseBlob(context, tx, place, blob, {
       ...blob,
       ...written,
-      metadata: isDirectory ? withMark(asked.metadata) : asked.metadata,
+      ...encryptedFields(metadata, asked),
       properties: { ...blob.properties, ...asked.properties },
     });
     return written;

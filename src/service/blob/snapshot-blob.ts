@@ -8,6 +8,7 @@ import { judgeByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToBlob, requireTagConditions } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { encryptedFields, requireKey } from "./encryption.ts";
 import { requireFile } from "./hierarchical-limits.ts";
 import { reviseBlob } from "./history.ts";
 import type { Blob, Metadata } from "./records.ts";
@@ -32,6 +33,7 @@ export async function snapshotBlob(
   return context.store.transact((tx) => {
     const { container, place, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
     requireFile(blob);
+    requireKey(blob, asked);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     requireTagConditions(tx, asked, container, blob);
     // A leased blob can be snapshotted without the lease id.
@@ -39,7 +41,7 @@ export async function snapshotBlob(
     refuse(judgeByPendingCopy(blob.copy));
     refuse(judgeOnIncrementalCopy(blob.copy));
     refuse(judgeByTier(blob.tier, tx.now()));
-    const snapshot = snapshotOf(tx, blob, asked.metadata);
+    const snapshot = snapshotOf(tx, blob, asked);
     const stamp = tx.stamp();
     writeRevision(tx, place, { kind: "snapshot", stamp }, snapshot);
     context.contents.share(tx, blob.content);
@@ -55,7 +57,9 @@ export async function snapshotBlob(
 }
 
 /** A snapshot has the blob's ETag and time, unless it gets its own metadata. */
-function snapshotOf(tx: Transaction, blob: Blob, metadata: Metadata | null): Blob {
+function snapshotOf(tx: Transaction, blob: Blob, asked: SnapshotBlob): Blob {
   const snapshot = { ...blob, lease: null, versionId: 0n };
-  return metadata === null ? snapshot : { ...snapshot, ...nextVersion(tx, blob), metadata };
+  const { metadata } = asked;
+  if (metadata === null) return snapshot;
+  return { ...snapshot, ...nextVersion(tx, blob), ...encryptedFields(metadata, asked) };
 }

@@ -7,7 +7,7 @@ import type { Content } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import { type BlobContext, settingsOf } from "./context.ts";
 import type { BlobPlace } from "./find-path.ts";
-import { type Blob, NEW_BLOB } from "./records.ts";
+import { type Blob, type EncryptedFields, NEW_BLOB } from "./records.ts";
 
 /** The result of a write that made a blob version. */
 export interface BlobWritten extends Versioned {
@@ -58,7 +58,8 @@ export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVers
 /** Builds a new block blob. Names every field because spreads are five times as slow. */
 export function blockBlob(
   { etag, createdMs, modifiedMs, lease, versionId }: NextRevision,
-  { properties, metadata, tags }: Pick<Blob, "properties" | "metadata" | "tags">,
+  { properties, tags }: Pick<Blob, "properties" | "tags">,
+  { metadata, encryption }: EncryptedFields,
   tier: StoredTier | null,
   content: Content,
   contentMd5: Bytes | null,
@@ -91,6 +92,7 @@ export function blockBlob(
     tier,
     isDataLake: NEW_BLOB.isDataLake,
     terms: NEW_BLOB.terms,
+    encryption,
   };
 }
 
@@ -120,5 +122,6 @@ export function writtenBlob(
     path: blob.path,
     isDataLake: blob.isDataLake,
     terms: blob.terms,
+    encryption: blob.encryption,
   };
 }

@@ -2,7 +2,7 @@ import type { ByteRange } from "../../base/byte-range.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import type { FileTime } from "../../base/file-time.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type { Content } from "../../store/content.ts";
+import type { Content, ContentKey } from "../../store/content.ts";
 import type { View } from "../../store/store.ts";
 
 /** The source of a copy: an object on this server, or one elsewhere. */
@@ -83,6 +83,8 @@ export interface SourceProperties {
 export interface OwnObject extends Omit<SourceObject, "length" | "etag"> {
   readonly etag: Stamp;
   readonly content: Content;
+  /** The key that its bytes are encrypted with, if they are. */
+  readonly key?: ContentKey | null;
   /** Whether its bytes must be rehydrated first. */
   readonly isArchived?: boolean;
 }

@@ -3,7 +3,7 @@ import { type ByteRange, type Piece, pieceOf } from "../../base/byte-range.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { etagOf } from "../../base/stamp.ts";
-import type { Reading, Taken } from "../../store/content.ts";
+import type { ContentKey, Reading, Taken } from "../../store/content.ts";
 import { type Contents, type Digests, INLINE_BYTES_MAX } from "../../store/contents.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { OpenedSource, OwnObject, OwnSource, Source, SourceObject } from "./source.ts";
@@ -23,6 +23,8 @@ export interface SourceUse<T> {
   readonly tooLarge?: FaultCode;
   /** Digests to compute; null for none, which lets bytes be shared unread. */
   readonly digests: Digests | null;
+  /** The key to encrypt the bytes with; null for none. */
+  readonly key?: ContentKey | null;
   /** A cheap early check. It proves nothing: the transaction that writes decides. */
   look(view: View): void;
   /**
@@ -47,7 +49,7 @@ export async function useSource<T>(context: Context, use: SourceUse<T>): Promise
   const opened = await openSource(context, use);
   try {
     requireSize(opened.body.length, use);
-    const taken = await contents.take(opened.body, use.digests ?? NO_DIGESTS);
+    const taken = await contents.take(opened.body, use.digests ?? NO_DIGESTS, use.key);
     try {
       return await store.transact((tx) => use.keep(tx, taken, opened));
     } finally {
@@ -66,7 +68,9 @@ async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T 
     const found = source.find(tx);
     const piece = pieceOf(found.content.length, use.range);
     requireSize(piece.length, use);
-    return isSmallPart(found, piece) ? null : use.share(tx, found, piece);
+    return isSmallPart(found, piece) || isEncrypted(found, use)
+      ? null
+      : use.share(tx, found, piece);
   });
 }
 
@@ -75,6 +79,11 @@ async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T 
  */
 function isSmallPart({ content }: OwnObject, { length }: Piece): boolean {
   return length < content.length && length <= INLINE_BYTES_MAX && content.kind !== "inline";
+}
+
+/** Bytes with a key are copied: source and target may have different ones. */
+function isEncrypted<T>(found: OwnObject, use: SourceUse<T>): boolean {
+  return (found.key ?? null) !== null || (use.key ?? null) !== null;
 }
 
 function requireSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): void {
@@ -109,11 +118,11 @@ async function openOwn(
 function openPiece(
   { contents }: Context,
   view: View,
-  { content }: OwnObject,
+  { content, key = null }: OwnObject,
   { from, length }: Piece,
 ): Reading {
   for (let most = length; ; most = Math.ceil(most / 2)) {
-    const reading = contents.open(view, content, from, most);
+    const reading = contents.open(view, content, from, most, key);
     if (reading.isStable || content.kind !== "map") return reading;
     reading.close();
   }

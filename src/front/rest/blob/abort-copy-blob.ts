@@ -3,13 +3,14 @@ import { abortCopyBlob } from "../../../service/blob/abort-copy-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleAbortCopyBlob(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers, query } = call.request;
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request);
   const action = requireHeader(headers, "x-ms-copy-action");
   if (action.toLowerCase() !== "abort") {

@@ -1,4 +1,5 @@
 import { appendBlockFromUrl } from "../../../service/blob/append-block-from-url.ts";
+import { keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
@@ -15,11 +16,13 @@ export async function handleAppendBlockFromUrl(
   call: BlobCall,
 ): Promise<RestResponse> {
   requireSupportedOnWrite(call.request);
+  const key = keyOf(call.request);
   const { headers } = call.request;
   requireAppendBlobsKnown(call.version);
   const digests = sourceDigestsOf(headers);
   const done = await appendBlockFromUrl(context, {
     ...blobUseOf(call),
+    key,
     append: appendConditionsOf(headers),
     source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
@@ -27,5 +30,5 @@ export async function handleAppendBlockFromUrl(
     digests,
     computed: digestsOfSource(call.version, digests),
   });
-  return appended(done);
+  return appended(done, key);
 }

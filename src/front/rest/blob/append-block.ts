@@ -1,6 +1,8 @@
 import type { AppendConditions } from "../../../rules/append-block.ts";
+import type { CustomerKey } from "../../../rules/encryption.ts";
 import { type AppendBlockDone, appendBlock } from "../../../service/blob/append-block.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, numberOf } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
@@ -19,6 +21,7 @@ export async function handleAppendBlock(
   const { headers } = call.request;
   requireAppendBlobsKnown(call.version);
   requireSupportedOnWrite(call.request);
+  const key = keyOf(call.request);
   const incoming = incomingBody(call.request, appendBlockBytesMax(call.version));
   if (incoming.body.length === 0) {
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
@@ -33,11 +36,16 @@ export async function handleAppendBlock(
     digests,
     computed: digestsOfBody(call.version, digests),
     append: appendConditionsOf(headers),
+    key,
   });
-  return appended(done, incoming.echo);
+  return appended(done, key, incoming.echo);
 }
 
-export function appended(done: AppendBlockDone, echo: readonly string[] = []): RestResponse {
+export function appended(
+  done: AppendBlockDone,
+  key: CustomerKey | null,
+  echo: readonly string[] = [],
+): RestResponse {
   return {
     status: 201,
     headers: [
@@ -47,8 +55,7 @@ export function appended(done: AppendBlockDone, echo: readonly string[] = []): R
       String(done.offset),
       "x-ms-blob-committed-block-count",
       String(done.blocks),
-      "x-ms-request-server-encrypted",
-      "true",
+      ...encryptedHeaders(key),
       ...echo,
     ],
     body: null,

@@ -152,6 +152,7 @@ const CHOSEN: readonly ChosenColumn[] = [
     text("LeaseState", (row) => leaseOf(row)?.state),
     text("LeaseDuration", (row) => leaseOf(row)?.duration),
     flag("ServerEncrypted", ({ shown }) => ifTrue(shown !== null)),
+    text("CustomerProvidedKeySha256", ({ blob }) => blob?.encryption?.keySha256.toString("base64")),
     count("TagCount", ({ blob }) => blob?.tags.length || null),
   ),
   ...ifIncluded(
@@ -174,7 +175,7 @@ const CHOSEN: readonly ChosenColumn[] = [
   ...ifIncluded(["metadata"], {
     name: "Metadata",
     type: "map",
-    of: ({ blob }) => blob?.metadata ?? null,
+    of: ({ blob }) => (blob === null || blob.encryption !== null ? null : blob.metadata),
   }),
   ...ifIncluded(["tags"], {
     name: "Tags",

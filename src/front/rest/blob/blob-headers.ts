@@ -7,6 +7,7 @@ import {
   shownAccessControl,
 } from "../../../service/blob/shown-access-control.ts";
 import { propertyHeaders } from "../content-properties.ts";
+import { keyHeaders } from "../customer-key.ts";
 import { copyHeaders, leaseHeaders, metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { tierHeaders } from "./tier-headers.ts";
@@ -27,6 +28,7 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
     rfc1123(blob.createdMs),
     "x-ms-server-encrypted",
     "true",
+    ...storedKeyHeaders(blob),
     ...(lease === null ? [] : leaseHeaders(lease)),
     ...(tier === null ? [] : tierHeaders(tier)),
     ...(blob.tags.length === 0 ? [] : ["x-ms-tag-count", String(blob.tags.length)]),
@@ -36,6 +38,11 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
     ...(blob.path === null ? [] : pathHeaders(blob.path, blob)),
     ...metadataHeaders(blob.metadata),
   ];
+}
+
+/** The hash of the key that a blob is encrypted with. */
+export function storedKeyHeaders({ encryption }: Blob): string[] {
+  return encryption === null ? [] : keyHeaders({ sha256: encryption.keySha256 });
 }
 
 /** When a file goes by itself. */

@@ -13,13 +13,14 @@ export const BLOB_SOURCES: SourceProtocol = {
     if (operation !== "getBlob") throw new Fault("InvalidUri");
     const revision = revisionOf(query);
     const at = { account, container, blob, revision };
-    const conditions = blobConditionsOf(asked, "x-ms-source-", "x-ms-source-if-tags");
-    const withTags = copiesTagsOf(asked);
+    const conditions = blobConditionsOf(asked.headers, "x-ms-source-", "x-ms-source-if-tags");
+    const withTags = copiesTagsOf(asked.headers);
+    const { key } = asked;
     return {
       resource: { service: "blob", container, name: blob },
       snapshot: revision?.kind === "snapshot" ? revision.stamp : null,
       find: (view, access, fromArchive) =>
-        findSource(view, { at, access, conditions, role, withTags, fromArchive }),
+        findSource(view, { at, access, conditions, role, withTags, fromArchive, key }),
     };
   },
 };

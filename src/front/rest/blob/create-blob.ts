@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
@@ -70,8 +71,10 @@ async function create(
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
   requireNoBody(call.request);
   requireNoTier(headers, what.type);
+  const key = keyOf(call.request);
   const version = await createBlob(context, {
     ...blobUseOf(call),
+    key,
     ...what,
     properties: propertiesOfBody(headers),
     metadata: metadataOf(headers),
@@ -80,7 +83,7 @@ async function create(
   });
   return {
     status: 201,
-    headers: [...writtenHeaders(version), "x-ms-request-server-encrypted", "true"],
+    headers: [...writtenHeaders(version), ...encryptedHeaders(key)],
     body: null,
   };
 }

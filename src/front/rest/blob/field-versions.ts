@@ -69,7 +69,7 @@ export const BLOB_FIELDS: readonly FieldsSince<BlobOperationName>[] = [
   },
 
   { since: "2015-12-11", of: "all", headers: ["x-ms-request-server-encrypted"] },
-  { since: "2019-02-02", of: "all", headers: ["x-ms-content-crc64"] },
+  { since: "2019-02-02", of: "all", headers: ["x-ms-content-crc64", "x-ms-encryption-key-sha256"] },
   { since: "2019-12-12", of: "all", headers: ["x-ms-version-id"] },
   { since: "2017-07-29", of: ["deleteBlob"], headers: ["x-ms-delete-type-permanent"] },
 
@@ -159,7 +159,11 @@ export const BLOB_FIELDS: readonly FieldsSince<BlobOperationName>[] = [
     ],
   },
   { since: "2017-11-09", of: ["listBlobs"], elements: ["Blob/Properties/Creation-Time"] },
-  { since: "2019-02-02", of: ["listBlobs"], elements: ["Blob/Properties/Content-CRC64"] },
+  {
+    since: "2019-02-02",
+    of: ["listBlobs"],
+    elements: ["Blob/Properties/Content-CRC64", "Blob/Properties/CustomerProvidedKeySha256"],
+  },
   {
     since: "2019-12-12",
     of: ["listBlobs"],

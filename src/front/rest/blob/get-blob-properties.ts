@@ -1,18 +1,18 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlobProperties } from "../../../service/blob/get-blob-properties.ts";
 import { withOverrides } from "../content-properties.ts";
+import { readKeyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlobProperties(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  requireSupportedOnRead(call.request);
-  const found = await getBlobProperties(context, blobReadOf(call));
+  const key = readKeyOf(call.request);
+  const found = await getBlobProperties(context, { ...blobReadOf(call), key });
   const { content, properties } = found.blob;
   const answer = [
     ...blobHeaders(found),

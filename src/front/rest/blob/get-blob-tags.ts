@@ -5,13 +5,13 @@ import { XML_CONTENT } from "../response-headers.ts";
 import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { tagsElement } from "./blob-tags.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { requireSupportedOnRead } from "./unsupported.ts";
+import { requireNoKey } from "./unsupported.ts";
 
 export async function handleGetBlobTags(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  requireSupportedOnRead(call.request);
+  requireNoKey(call.request);
   const tags = await getBlobTags(context, blobReadOf(call, "x-ms-blob-"));
   return { status: 200, headers: [...XML_CONTENT], body: XML_DECLARATION + tagsElement(tags) };
 }

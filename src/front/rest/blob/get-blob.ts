@@ -1,6 +1,7 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlob } from "../../../service/blob/get-blob.ts";
 import { rangeDigestsOf, rangeOf } from "../byte-range.ts";
+import { readKeyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf } from "../request-headers.ts";
 import { structuredFormOf } from "../stored-body.ts";
@@ -8,11 +9,10 @@ import { blobConditionsOf } from "./blob-conditions.ts";
 import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, revisionAddressOf } from "./call.ts";
 import { readingAnswer } from "./reading-answer.ts";
-import { requireSupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  requireSupportedOnRead(call.request);
+  const key = readKeyOf(call.request);
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const done = await getBlob(context, {
@@ -20,6 +20,7 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers),
+    key,
     range,
     digests: rangeDigestsOf(headers, range),
   });

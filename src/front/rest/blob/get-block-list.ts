@@ -6,14 +6,14 @@ import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { requireSupportedOnRead } from "./unsupported.ts";
+import { requireNoKey } from "./unsupported.ts";
 
 export async function handleGetBlockList(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { query } = call.request;
-  requireSupportedOnRead(call.request);
+  requireNoKey(call.request);
   const type = typeOf(query);
   const lists = await getBlockList(context, blobReadOf(call));
   const { old } = lists.seen;
@@ -24,7 +24,7 @@ export async function handleGetBlockList(
   }
   xml.add("</CommittedBlocks><UncommittedBlocks>");
   if (type !== "committed") {
-    await xml.addAll(lists.uncommitted, ([name, { length }]) => block(name, length));
+    await xml.addAll(lists.uncommitted, ({ id, content }) => block(id, content.length));
   }
   xml.add("</UncommittedBlocks></BlockList>");
   return {

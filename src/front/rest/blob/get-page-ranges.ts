@@ -12,7 +12,7 @@ import { XmlBytes } from "../xml/xml-bytes.ts";
 import { stampFromQuery } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { requirePageBlobsKnown } from "./create-blob.ts";
-import { requireSupportedOnRead } from "./unsupported.ts";
+import { requireNoKey } from "./unsupported.ts";
 
 /** Clients of older versions do not know paged lists. */
 const PAGED_SINCE = "2020-10-02";
@@ -23,7 +23,7 @@ export async function handleGetPageRanges(
 ): Promise<RestResponse> {
   const { headers, query } = call.request;
   requirePageBlobsKnown(call.version);
-  requireSupportedOnRead(call.request);
+  requireNoKey(call.request);
   requireNoHeaders(headers, ["x-ms-previous-snapshot-url"]);
   const { blob, ranges, next } = await getPageRanges(context, {
     ...blobReadOf(call),

@@ -75,6 +75,24 @@ Operations on a container carry \`restype=container\`. Operations that are not s
 |---|---|---|
 ${lines.join("\n")}
 
+## Customer-provided keys
+
+A request may carry a key of its own (\`x-ms-encryption-key\`, \`x-ms-encryption-key-sha256\`, \`x-ms-encryption-algorithm: AES256\`). Bytes and
+metadata that come with it are stored encrypted with AES-256. The server stores the SHA-256 of the key, never the key: without it, nobody can read
+them again.
+
+| | |
+|---|---|
+| write with a key | Put Blob (all types), Put Block, Put Block List, Append Block, Put Page, the same from a URL, Set Blob Metadata, Snapshot Blob; Create Path, Append Data, Flush Data, Set Properties |
+| read with a key | Get Blob, Get Blob Properties, Get Blob Metadata; Read Path, Get Properties. \`x-ms-encryption-algorithm\` may be left out |
+| take no key, and need none | Delete, leases, tags, tiers, properties, the size of a page blob, lists, Get Block List, Get Page Ranges, renames, ACLs. All but Set Blob Properties refuse one by name |
+| sources | \`x-ms-source-encryption-…\` is the key of the source, where bytes come from a URL. Copy Blob and Copy Blob From URL take none, so a source with a key is 409 \`CannotVerifyCopySource\` |
+| one key for each blob | A write that replaces a blob chooses anew. Everything that is added has the blob's key, and a list of blocks that of its blocks. A snapshot or version keeps the key that it had |
+| refusals | without the key: 409 \`BlobUsesCustomerSpecifiedEncryption\`; with another: 409 \`BlobCustomerSpecifiedEncryptionMismatch\`; a key where there is none: 409 \`BlobDoesNotUseCustomerSpecifiedEncryption\` |
+| bad input | a header is missing: 400 \`MissingRequiredHeader\`; the key has not 32 bytes, or another hash: 400 \`InvalidHeaderValue\` |
+| network | Keys are accepted over https, and over http from this machine (127.0.0.0/8, ::1) only: otherwise 400 \`InvalidHeaderValue\`. Official clients send keys over https only |
+| lists | \`CustomerProvidedKeySha256\`, and \`<Metadata Encrypted="true" />\` instead of metadata |
+
 ## Features that are refused
 
 No header of the service is accepted and ignored. A request for one of these features gets 400
@@ -82,7 +100,6 @@ No header of the service is accepted and ignored. A request for one of these fea
 
 | feature | headers, operations and answers |
 |---|---|
-| customer-provided keys | \`x-ms-encryption-key\`, \`-key-sha256\`, \`-algorithm\`, also for sources |
 | encryption scopes | \`x-ms-encryption-scope\`, \`x-ms-default-encryption-scope\`, \`x-ms-deny-encryption-scope-override\`; writing with a SAS that has \`ses\`: 400 \`UnsupportedQueryParameter\` |
 | immutability and legal hold | \`x-ms-immutability-policy-…\`, \`x-ms-legal-hold\`; setImmutabilityPolicy, deleteImmutabilityPolicy, setLegalHold: 501 |
 | expiry on creation | \`x-ms-expiry-…\`; Set Blob Expiry works in [containers with directories](datalake-operations.md) |
@@ -114,6 +131,7 @@ Where the documentation of the service is silent, these sources decide. A record
 | Put Blob From URL: unmet ETags are \`TargetConditionNotMet\` and \`SourceConditionNotMet\`, unmet dates \`ConditionNotMet\` and \`CannotVerifyCopySource\` | recordings of \`blockblobclient.spec.ts\` in the JavaScript SDK and of \`test_upload_blob_from_url_if_match_condition\` in the Python SDK |
 | an unmet \`x-ms-source-if-tags\` of a copy is \`ConditionNotMet\` | \`test_async_copy_blob_with_if_tags\` of the Python SDK |
 | a batch that is refused as a whole is 202 with one part, which has no \`Content-ID\` | recording of \`Batch_Limit\` in the .NET SDK; tests of the C++ SDK |
+| the codes for keys; neither a new size nor properties need the key, clearing pages does | recordings of the tests with \`customerProvidedKey\` in the JavaScript SDK, and \`pageblobclient.spec.ts\` there; a source with a key: issue 18072 of azure-sdk-for-java. Without source: the code of a bad key, hash or connection |
 | a part of a batch may leave the account out of its path | recordings of \`test_delete_blobs_…\` in the Python SDK |
 `;
 }

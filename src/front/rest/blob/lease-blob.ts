@@ -4,10 +4,11 @@ import type { RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request);
   const lease = leaseActionOf(headers);
   const done = await leaseBlob(context, {

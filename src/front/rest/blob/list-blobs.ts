@@ -241,7 +241,7 @@ function blobElement(shown: ShownBlob, parts: number): string {
   const name = nameElement("Name", shown.name);
   if (blob === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
   const { properties } = blob;
-  const metadata = (parts & METADATA) !== 0 ? metadataElement(blob.metadata) : "";
+  const metadata = (parts & METADATA) !== 0 ? metadataOfBlob(blob) : "";
   const tags = (parts & TAGS) !== 0 && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
   const tagCount = blob.tags.length > 0 ? `<TagCount>${blob.tags.length}</TagCount>` : "";
   return (
@@ -259,12 +259,22 @@ function blobElement(shown: ShownBlob, parts: number): string {
     `${lease === null ? "" : leaseElements(lease)}` +
     `${deleted === null ? "" : deletionElements(deleted)}` +
     ((parts & COPY) !== 0 && blob.copy !== null ? copyElements(blob.copy) : "") +
-    `<ServerEncrypted>true</ServerEncrypted>${tagCount}` +
+    `<ServerEncrypted>true</ServerEncrypted>${keyElement(blob)}${tagCount}` +
     ((parts & PERMISSIONS) !== 0 ? permissionElements(blob) : "") +
     `${resourceTypeElement(blob)}</Properties>` +
     `${metadata}${tags}` +
     `<OrMetadata />${shown.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
+}
+
+/** Who lists has no key: encrypted metadata is only mentioned. */
+function metadataOfBlob({ metadata, encryption }: Blob): string {
+  return encryption === null ? metadataElement(metadata) : '<Metadata Encrypted="true" />';
+}
+
+function keyElement({ encryption }: Blob): string {
+  if (encryption === null) return "";
+  return element("CustomerProvidedKeySha256", encryption.keySha256.toString("base64"));
 }
 
 /** The elements that distinguish revisions of the same name. */

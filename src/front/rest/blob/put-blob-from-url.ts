@@ -1,6 +1,7 @@
 import type { SourceRole } from "../../../rules/conditions.ts";
 import { putBlobFromUrl } from "../../../service/blob/put-blob-from-url.ts";
 import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
+import { encryptedHeaders, KEY_HEADERS, keyOf, SOURCE_KEY_HEADERS } from "../customer-key.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import {
   flagOf,
@@ -26,6 +27,8 @@ const KNOWN = [
   "x-ms-source-content-md5",
   "x-ms-source-content-crc64",
   ...Object.values(PROPERTY_NAMES),
+  ...KEY_HEADERS,
+  ...SOURCE_KEY_HEADERS,
 ];
 
 export async function handlePutBlobFromUrl(
@@ -38,11 +41,13 @@ export async function handlePutBlobFromUrl(
     throw invalidHeader("x-ms-blob-type", type, "Only a BlockBlob is made from a URL in one step.");
   }
   requireMd5(headers);
+  const key = keyOf(call.request);
   const own = propertiesOf(headers);
   const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
   const digests = sourceDigestsOf(headers);
   const done = await putBlobFromUrl(context, {
     ...blobUseOf(call),
+    key,
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
@@ -58,12 +63,7 @@ export async function handlePutBlobFromUrl(
   });
   return {
     status: 201,
-    headers: [
-      ...writtenHeaders(done),
-      ...digestHeaders(done),
-      "x-ms-request-server-encrypted",
-      "true",
-    ],
+    headers: [...writtenHeaders(done), ...digestHeaders(done), ...encryptedHeaders(key)],
     body: null,
   };
 }

@@ -1,5 +1,6 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlob } from "../../../service/blob/put-blob.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import {
   digestsOf,
@@ -38,6 +39,7 @@ export function handlePutBlob(context: BlobContext, call: BlobCall): Promise<Res
 async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
   requireSupportedOnCreation(call.request);
+  const key = keyOf(call.request);
   requireMd5(headers);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {
@@ -45,6 +47,7 @@ async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestR
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers),
+    key,
     body: incoming.body,
     digests: digestsOf(headers),
     properties: propertiesOfBody(headers),
@@ -57,8 +60,7 @@ async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestR
     headers: [
       ...writtenHeaders(done),
       ...digestHeaders(done),
-      "x-ms-request-server-encrypted",
-      "true",
+      ...encryptedHeaders(key),
       ...incoming.echo,
     ],
     body: null,

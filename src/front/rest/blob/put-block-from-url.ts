@@ -1,4 +1,5 @@
 import { putBlockFromUrl } from "../../../service/blob/put-block-from-url.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf, requireNoHeaders, sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
@@ -16,12 +17,14 @@ export async function handlePutBlockFromUrl(
 ): Promise<RestResponse> {
   requireSupportedOnWrite(call.request);
   requireNoHeaders(call.request.headers, ["x-ms-if-tags"]);
+  const key = keyOf(call.request);
   const { headers, query } = call.request;
   const digests = sourceDigestsOf(headers);
   const done = await putBlockFromUrl(context, {
     at: addressOf(call),
     access: call.access,
     blockId: blockIdOf(query),
+    key,
     leaseId: leaseIdOf(headers),
     source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
@@ -31,7 +34,7 @@ export async function handlePutBlockFromUrl(
   });
   return {
     status: 201,
-    headers: [...digestHeaders(done), "x-ms-request-server-encrypted", "true"],
+    headers: [...digestHeaders(done), ...encryptedHeaders(key)],
     body: null,
   };
 }

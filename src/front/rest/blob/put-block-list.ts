@@ -5,6 +5,7 @@ import { MIB } from "../../../base/limits.ts";
 import type { BlockReference } from "../../../service/blob/block-plan.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlockList } from "../../../service/blob/put-block-list.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
@@ -29,6 +30,7 @@ export async function handlePutBlockList(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireSupportedOnCreation(call.request);
+  const key = keyOf(call.request);
   const { at, access, leaseId, conditions } = blobUseOf(call);
   const metadata = metadataOf(headers);
   const tags = tagsOf(headers);
@@ -44,6 +46,7 @@ export async function handlePutBlockList(
     access,
     leaseId,
     conditions,
+    key,
     metadata,
     tags,
     tier,
@@ -52,12 +55,7 @@ export async function handlePutBlockList(
   });
   return {
     status: 201,
-    headers: [
-      ...writtenHeaders(version),
-      ...digestHeaders(digests),
-      "x-ms-request-server-encrypted",
-      "true",
-    ],
+    headers: [...writtenHeaders(version), ...digestHeaders(digests), ...encryptedHeaders(key)],
     body: null,
   };
 }

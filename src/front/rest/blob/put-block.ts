@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlock } from "../../../service/blob/put-block.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
@@ -14,6 +15,7 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
   const { headers, query } = call.request;
   requireSupportedOnWrite(call.request);
   requireNoHeaders(headers, ["x-ms-if-tags"]);
+  const key = keyOf(call.request);
   const blockId = blockIdOf(query);
   const incoming = incomingBody(call.request, putBlockBytesMax(call.version));
   if (incoming.body.length === 0) {
@@ -24,6 +26,7 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
     at: addressOf(call),
     access: call.access,
     blockId,
+    key,
     body: incoming.body,
     digests,
     computed: digestsOfBody(call.version, digests),
@@ -31,7 +34,7 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
   });
   return {
     status: 201,
-    headers: [...digestHeaders(done), "x-ms-request-server-encrypted", "true", ...incoming.echo],
+    headers: [...digestHeaders(done), ...encryptedHeaders(key), ...incoming.echo],
     body: null,
   };
 }

@@ -38,5 +38,6 @@ export async function handlePutPageFromUrl(
   const computed = digestsOfSource(call.version, digests);
   return pagesWritten(
     await putPageFromUrl(context, { ...asked, source, sourceRange, digests, computed }),
+    asked.key,
   );
 }

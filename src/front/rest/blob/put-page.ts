@@ -1,6 +1,8 @@
 import { PUT_PAGE_BYTES_MAX } from "../../../base/limits.ts";
+import type { CustomerKey } from "../../../rules/encryption.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { clearPage, type PutPageDone, putPage } from "../../../service/blob/put-page.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
@@ -41,17 +43,20 @@ async function update(context: BlobContext, call: BlobCall): Promise<RestRespons
       conditions: asked.conditions,
       range: asked.range,
       sequence: asked.sequence,
+      key: asked.key,
       body: incoming.body,
       digests,
       computed: digestsOfBody(call.version, digests),
     }),
+    asked.key,
     incoming.echo,
   );
 }
 
 async function clear(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   requireNoBody(call.request);
-  return pagesWritten(await clearPage(context, pageWriteOf(call)));
+  const asked = pageWriteOf(call);
+  return pagesWritten(await clearPage(context, asked), asked.key);
 }
 
 export function pageWriteOf(call: BlobCall) {
@@ -63,10 +68,15 @@ export function pageWriteOf(call: BlobCall) {
     conditions: blobConditionsOf(headers),
     range: pageRangeOf(headers),
     sequence: sequenceConditionsOf(headers),
+    key: keyOf(call.request),
   };
 }
 
-export function pagesWritten(done: PutPageDone, echo: readonly string[] = []): RestResponse {
+export function pagesWritten(
+  done: PutPageDone,
+  key: CustomerKey | null,
+  echo: readonly string[] = [],
+): RestResponse {
   return {
     status: 201,
     headers: [
@@ -74,8 +84,7 @@ export function pagesWritten(done: PutPageDone, echo: readonly string[] = []): R
       ...digestHeaders(done),
       "x-ms-blob-sequence-number",
       String(done.sequenceNumber),
-      "x-ms-request-server-encrypted",
-      "true",
+      ...encryptedHeaders(key),
       ...echo,
     ],
     body: null,

@@ -5,11 +5,12 @@ import { versionHeaders } from "../response-headers.ts";
 import { appendPositionOf } from "./append-block.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { requireAppendBlobsKnown } from "./create-blob.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleSealBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
   requireAppendBlobsKnown(call.version);
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request);
   const version = await sealBlob(context, {
     ...blobUseOf(call),

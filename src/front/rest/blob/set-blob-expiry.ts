@@ -6,13 +6,14 @@ import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { invalidHeader, numberOf, requireHeader } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { addressOf, type BlobCall } from "./call.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleSetBlobExpiry(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request, EXPIRY_HEADERS);
   requireHeader(headers, OPTION);
   const done = await setBlobExpiry(context, {

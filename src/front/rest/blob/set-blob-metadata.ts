@@ -1,5 +1,6 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { setBlobMetadata } from "../../../service/blob/set-blob-metadata.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
@@ -12,13 +13,15 @@ export async function handleSetBlobMetadata(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireSupportedOnWrite(call.request);
+  const key = keyOf(call.request);
   const version = await setBlobMetadata(context, {
     ...blobUseOf(call),
+    key,
     metadata: metadataOf(headers),
   });
   return {
     status: 200,
-    headers: [...writtenHeaders(version), "x-ms-request-server-encrypted", "true"],
+    headers: [...writtenHeaders(version), ...encryptedHeaders(key)],
     body: null,
   };
 }

@@ -1,5 +1,6 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { setBlobProperties } from "../../../service/blob/set-blob-properties.ts";
+import { keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
@@ -19,6 +20,7 @@ export async function handleSetBlobProperties(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   requireSupportedOnWrite(call.request, OF_PAGE_BLOBS);
+  const key = keyOf(call.request);
   const length = pageBlobLengthOf(headers);
   const sequence = sequenceActionOf(headers);
   // Only resizing or counting leaves the properties alone. Otherwise missing ones are cleared.
@@ -26,6 +28,7 @@ export async function handleSetBlobProperties(
   const properties = isAboutPages && !hasProperties(headers) ? null : propertiesOf(headers);
   const done = await setBlobProperties(context, {
     ...blobUseOf(call),
+    key,
     properties,
     length,
     sequence,

@@ -6,7 +6,7 @@ import { invalidQuery } from "../request-query.ts";
 import { readXmlBody } from "../xml-body.ts";
 import { tagsOfXml } from "./blob-tags.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 const BODY_BYTES_MAX = 32 * KIB;
 
@@ -14,6 +14,7 @@ export async function handleSetBlobTags(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request);
   const asked = blobReadOf(call, "x-ms-blob-");
   if (asked.at.revision?.kind === "snapshot") {

@@ -1,6 +1,7 @@
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { snapshotBlob } from "../../../service/blob/snapshot-blob.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { writtenHeaders } from "./blob-revision.ts";
@@ -12,9 +13,11 @@ export async function handleSnapshotBlob(
   call: BlobCall,
 ): Promise<RestResponse> {
   requireSupportedOnWrite(call.request);
+  const key = keyOf(call.request);
   const metadata = metadataOf(call.request.headers);
   const done = await snapshotBlob(context, {
     ...blobUseOf(call),
+    key,
     metadata: metadata.length === 0 ? null : metadata,
   });
   return {
@@ -23,8 +26,7 @@ export async function handleSnapshotBlob(
       ...writtenHeaders(done),
       "x-ms-snapshot",
       isoOfStamp(done.snapshot),
-      "x-ms-request-server-encrypted",
-      "true",
+      ...encryptedHeaders(key),
     ],
     body: null,
   };

@@ -1,21 +1,18 @@
 import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnSource, Source } from "../../../service/shared/source.ts";
+import { KEY_HEADERS, SOURCE_KEY_HEADERS } from "../customer-key.ts";
 import { requireNoHeaders } from "../request-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { PROPERTY_NAMES } from "./properties.ts";
 import { requireSupportedOnCreation, without } from "./unsupported.ts";
 
-const UNSUPPORTED = [
-  "x-ms-source-lease-id",
-  "x-ms-source-encryption-key",
-  "x-ms-source-encryption-key-sha256",
-  "x-ms-source-encryption-algorithm",
-];
+const UNSUPPORTED = ["x-ms-source-lease-id"];
 
 /** Headers that only some of the operations on whole sources understand. */
 const ON_WHOLE_SOURCES = [
-  ...UNSUPPORTED,
+  ...KEY_HEADERS,
+  ...SOURCE_KEY_HEADERS,
   "x-ms-source-range",
   "x-ms-source-content-md5",
   "x-ms-source-content-crc64",

@@ -4,12 +4,13 @@ import { undeletePath } from "../../../service/blob/undelete-path.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { addressOf, type BlobCall } from "./call.ts";
-import { requireSupportedOnWrite } from "./unsupported.ts";
+import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handleUndeleteBlob(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
+  requireNoKey(call.request);
   requireSupportedOnWrite(call.request);
   const asked = { at: addressOf(call), access: call.access };
   const source = call.request.headers.get(UNDELETE_SOURCE);

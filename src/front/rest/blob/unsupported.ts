@@ -1,12 +1,10 @@
+import { KEY_HEADERS } from "../customer-key.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { requireNoHeaders } from "../request-headers.ts";
 
 /** Refuses unsupported headers, so that no client believes that they took effect. */
 
-const ON_ANY = ["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
-
 const ON_CREATIONS = [
-  ...ON_ANY,
   "x-ms-encryption-scope",
   "x-ms-rehydrate-priority",
   "x-ms-immutability-policy-until-date",
@@ -22,7 +20,7 @@ const ON_CREATIONS = [
 const ON_WRITES = [...ON_CREATIONS, "x-ms-tags", "x-ms-access-tier"];
 
 const ON_DELETE = [
-  ...ON_ANY,
+  ...KEY_HEADERS,
   "x-ms-access-tier-if-modified-since",
   "x-ms-access-tier-if-unmodified-since",
 ];
@@ -31,8 +29,9 @@ interface Asked {
   readonly headers: RequestHeaders;
 }
 
-export function requireSupportedOnRead({ headers }: Asked): void {
-  requireNoHeaders(headers, ON_ANY);
+/** For operations that take no key. */
+export function requireNoKey({ headers }: Asked): void {
+  requireNoHeaders(headers, KEY_HEADERS);
 }
 
 /** `known` are the headers that the operation supports all the same. */

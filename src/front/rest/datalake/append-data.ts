@@ -3,11 +3,12 @@ import { appendData } from "../../../service/blob/append-data.ts";
 import { putBlockBytesMax } from "../blob/body-limits.ts";
 import type { BlobFront } from "../blob/call.ts";
 import { digestsOfBody } from "../blob/computed-digests.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
-import { addressOf, type DataLakeCall, ENCRYPTED, requireNoCustomerKey } from "./call.ts";
+import { addressOf, type DataLakeCall } from "./call.ts";
 import { dataLeaseOf, renewedHeaders } from "./data-lease-headers.ts";
 import { positionOf } from "./position.ts";
 import { flagFromQuery } from "./query-flag.ts";
@@ -17,7 +18,7 @@ export async function handleAppendData(
   call: DataLakeCall,
 ): Promise<RestResponse> {
   const { headers, query } = call.request;
-  requireNoCustomerKey(call);
+  const key = keyOf(call.request);
   const position = positionOf(query);
   const flushes = flagFromQuery(query, "flush");
   const incoming = incomingBody(call.request, putBlockBytesMax(call.version));
@@ -29,6 +30,7 @@ export async function handleAppendData(
     at: addressOf(call),
     access: call.access,
     position,
+    key,
     body: incoming.body,
     digests,
     computed: digestsOfBody(call.version, digests),
@@ -41,7 +43,7 @@ export async function handleAppendData(
     headers: [
       ...(flushes ? ["ETag", `"${etagOf(done.blob.etag)}"`] : []),
       ...digestHeaders(done),
-      ...ENCRYPTED,
+      ...encryptedHeaders(key),
       ...renewedHeaders(done),
       ...incoming.echo,
     ],

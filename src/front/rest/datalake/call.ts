@@ -1,6 +1,8 @@
+import type { CustomerKey } from "../../../rules/encryption.ts";
 import type { BlobAddress, BlobUse, ContainerUpdate } from "../../../service/blob/context.ts";
 import { blobConditionsOf } from "../blob/blob-conditions.ts";
 import type { BlobFront } from "../blob/call.ts";
+import { KEY_HEADERS } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
@@ -17,28 +19,24 @@ export function addressOf({ account, route }: DataLakeCall): BlobAddress {
 
 /** The parameters that most operations on a path take. */
 export function pathUseOf(call: DataLakeCall): BlobUse {
+  requireNoHeaders(call.request.headers, KEY_HEADERS);
+  return keyedPathUseOf(call, null);
+}
+
+/** The same for operations that take a key. */
+export function keyedPathUseOf<K extends CustomerKey | null>(
+  call: DataLakeCall,
+  key: K,
+): BlobUse & { readonly key: K } {
   const { headers } = call.request;
-  requireNoCustomerKey(call);
   return {
+    key,
     at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers),
   };
 }
-
-const CUSTOMER_KEY = [
-  "x-ms-encryption-key",
-  "x-ms-encryption-key-sha256",
-  "x-ms-encryption-algorithm",
-];
-
-/** Refuses keys of customers, so that no client believes that they encrypt anything. */
-export function requireNoCustomerKey({ request }: DataLakeCall): void {
-  requireNoHeaders(request.headers, CUSTOMER_KEY);
-}
-
-export const ENCRYPTED = ["x-ms-request-server-encrypted", "true"];
 
 /** The parameters that every update of a file system takes. */
 export function filesystemUpdateOf(call: DataLakeCall): ContainerUpdate {

@@ -2,13 +2,14 @@ import { createPath } from "../../../service/blob/create-path.ts";
 import type { BlobFront } from "../blob/call.ts";
 import { expiryOf } from "../blob/set-blob-expiry.ts";
 import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
+import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { acquiredLeaseOf } from "../lease-headers.ts";
 import { requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
 import { askedNewControlOf } from "./access-control-headers.ts";
-import { type DataLakeCall, ENCRYPTED, pathUseOf } from "./call.ts";
+import { type DataLakeCall, keyedPathUseOf } from "./call.ts";
 import { contentPropertiesOfPath, propertyPairsOf } from "./path-properties.ts";
 
 export async function handleCreatePath(
@@ -19,9 +20,10 @@ export async function handleCreatePath(
   const { headers, query } = request;
   requireNoHeaders(headers, ["x-ms-encryption-scope"]);
   requireNoBody(request);
+  const key = keyOf(request);
   const properties = contentPropertiesOfPath(headers);
   const done = await createPath(context, {
-    ...pathUseOf(call),
+    ...keyedPathUseOf(call, key),
     kind: query.get("resource")?.toLowerCase() === "directory" ? "directory" : "file",
     properties: { ...properties, contentType: properties.contentType || DEFAULT_CONTENT_TYPE },
     metadata: propertyPairsOf(headers) ?? [],
@@ -32,7 +34,7 @@ export async function handleCreatePath(
   });
   return {
     status: 201,
-    headers: [...versionHeaders(done), ...ENCRYPTED],
+    headers: [...versionHeaders(done), ...encryptedHeaders(key)],
     body: null,
   };
 }

@@ -1,10 +1,12 @@
-import type { BlobRead } from "../../../service/blob/context.ts";
+import type { BlobRead, BlobUse } from "../../../service/blob/context.ts";
 import { getBlobProperties, getPathStatus } from "../../../service/blob/get-blob-properties.ts";
+import { storedKeyHeaders } from "../blob/blob-headers.ts";
 import type { BlobFront } from "../blob/call.ts";
 import { withOverrides } from "../content-properties.ts";
+import { readKeyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { type DataLakeCall, pathUseOf } from "./call.ts";
+import { type DataLakeCall, keyedPathUseOf, pathUseOf } from "./call.ts";
 import { pathHeaders, statusHeaders } from "./path-headers.ts";
 
 const SERVER_ENCRYPTED = ["x-ms-server-encrypted", "true"];
@@ -13,12 +15,14 @@ export async function handleGetPathProperties(
   context: BlobFront,
   call: DataLakeCall,
 ): Promise<RestResponse> {
-  const found = await getBlobProperties(context, currentOf(call));
+  const key = readKeyOf(call.request);
+  const found = await getBlobProperties(context, currentOf(keyedPathUseOf(call, key)));
   const { content, properties } = found.blob;
   const answer = [
     ...pathHeaders(found),
     ...digestHeaders({ md5: properties.contentMd5, crc64: null }),
     ...SERVER_ENCRYPTED,
+    ...storedKeyHeaders(found.blob),
     "Content-Length",
     String(content.length),
   ];
@@ -30,7 +34,7 @@ export async function handleGetPathStatus(
   context: BlobFront,
   call: DataLakeCall,
 ): Promise<RestResponse> {
-  const found = await getPathStatus(context, currentOf(call));
+  const found = await getPathStatus(context, currentOf(pathUseOf(call)));
   const length = ["Content-Length", String(found.blob.content.length)];
   return {
     status: 200,
@@ -39,7 +43,6 @@ export async function handleGetPathStatus(
   };
 }
 
-function currentOf(call: DataLakeCall): BlobRead {
-  const use = pathUseOf(call);
+function currentOf(use: BlobUse): BlobRead {
   return { ...use, at: { ...use.at, revision: null } };
 }

@@ -107,7 +107,9 @@ ${lines.join("\n")}
   The source may be named with or without the account, and with a SAS of its own.
 * \`close\` is accepted and changes nothing: there are no change notifications here. \`upn\` shows ids as they are: there is no
   directory of users here.
-* Refused with 400 \`UnsupportedHeader\`: keys of customers (\`x-ms-encryption-key…\`) and encryption scopes.
+* A file or directory can have a [key](blob-operations.md#customer-provided-keys) (\`x-ms-encryption-key…\`), which is given when it is created. Then every append,
+  flush and read needs it. A rename takes none.
+* Refused with 400 \`UnsupportedHeader\`: encryption scopes.
 
 ## The Blob endpoint on hierarchical containers
 

@@ -1,9 +1,10 @@
 import { setPathProperties } from "../../../service/blob/set-path-properties.ts";
 import type { BlobFront } from "../blob/call.ts";
+import { keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
-import { type DataLakeCall, pathUseOf } from "./call.ts";
+import { type DataLakeCall, keyedPathUseOf } from "./call.ts";
 import { namedProperties, propertyPairsOf } from "./path-properties.ts";
 
 export async function handleSetPathProperties(
@@ -13,7 +14,7 @@ export async function handleSetPathProperties(
   const { headers } = call.request;
   requireNoBody(call.request);
   const done = await setPathProperties(context, {
-    ...pathUseOf(call),
+    ...keyedPathUseOf(call, keyOf(call.request)),
     metadata: propertyPairsOf(headers) ?? [],
     properties: namedProperties(headers),
   });

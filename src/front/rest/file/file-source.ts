@@ -16,9 +16,9 @@ export const FILE_SOURCES: SourceProtocol = {
       share,
       snapshot,
       path: names,
-      trailingDots: flagOf(asked, "x-ms-source-allow-trailing-dot"),
+      trailingDots: flagOf(asked.headers, "x-ms-source-allow-trailing-dot"),
     };
-    const conditions = conditionsOf(asked, "x-ms-source-");
+    const conditions = conditionsOf(asked.headers, "x-ms-source-");
     return {
       resource: {
         service: "file",

@@ -3,6 +3,7 @@ import { Fault } from "../../../base/fault.ts";
 import type { Stamp } from "../../../base/stamp.ts";
 import type { Access } from "../../../rules/access.ts";
 import type { SourceRole } from "../../../rules/conditions.ts";
+import type { CustomerKey } from "../../../rules/encryption.ts";
 import type { OwnObject, OwnSource, Source } from "../../../service/shared/source.ts";
 import type { View } from "../../../store/store.ts";
 import type { Accounts } from "../auth/account.ts";
@@ -10,6 +11,7 @@ import { locate } from "../auth/address.ts";
 import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
 import { accessTo, hasAccountAccess } from "../auth/token-access.ts";
+import { sourceKeyOf } from "../customer-key.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
 import { RequestFacts } from "../http/request-facts.ts";
@@ -42,16 +44,22 @@ export interface SourceCall {
 /** How a service resolves a URL of its own. */
 export interface SourceProtocol {
   /**
-   * `path` is the path after the account, `asked` the headers of the request that names the source.
-   * Throws if nothing there can be copied.
+   * `path` is the path after the account. Throws if nothing there can be copied.
    */
   route(
     request: RestRequest,
     account: string,
     path: string,
-    asked: RequestHeaders,
+    asked: SourceAsked,
     role: SourceRole,
   ): RoutedSource;
+}
+
+/** What the request that names a source says about it. */
+export interface SourceAsked {
+  readonly headers: RequestHeaders;
+  /** The key that the source is encrypted with; null for none. */
+  readonly key: CustomerKey | null;
 }
 
 export interface RoutedSource {
@@ -88,7 +96,9 @@ export class CopySources {
     requireNoHeaders(headers, ["x-ms-source-if-tags"]);
     if (copiesTagsOf(headers)) requireNoHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
+    const key = sourceKeyOf(call.request);
     return this.#setup.foreign.at(url, {
+      key,
       authorization: authorizationOf(call),
       conditions,
       role,
@@ -128,14 +138,14 @@ export class CopySources {
       throw invalidHeader(SOURCE_HEADER, publicUrl(url), "Blobs and files can be copied.");
     }
     const request = readRequest(call, url, role);
-    const { headers } = call.request;
+    const asked = { headers: call.request.headers, key: sourceKeyOf(call.request) };
     const { routed, access, path } = await withSourceFaultsAsync(role, async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
         throw new Fault("CopyAcrossAccountsNotSupported");
       }
-      const routed = protocol.route(request, accountName, resourcePath, headers, role);
+      const routed = protocol.route(request, accountName, resourcePath, asked, role);
       const { container, name } = routed.resource;
       const isOwn = accountName === call.account && hasAccountAccess(call.access);
       const access =

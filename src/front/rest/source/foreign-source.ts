@@ -4,7 +4,9 @@ import type { Body, Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { Conditions, SourceRole } from "../../../rules/conditions.ts";
+import type { CustomerKey } from "../../../rules/encryption.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../../../service/shared/source.ts";
+import { sentKeyHeaders } from "../customer-key.ts";
 import type { SourceGuard } from "./allowed-sources.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
 import { copyFailure } from "./copy-failure.ts";
@@ -28,6 +30,8 @@ export interface ForeignLimits {
 export interface ForeignAsked {
   /** Sent unchanged: the client meant it for this source. */
   readonly authorization: string | null;
+  /** The key that the source is encrypted with. It is sent there, as a token is. */
+  readonly key?: CustomerKey | null;
   readonly conditions: Conditions;
   readonly role: SourceRole;
   readonly version: string;
@@ -83,9 +87,10 @@ export class HttpSource implements ForeignSource {
   }
 
   async #ask(method: string, more: Record<string, string>): Promise<IncomingMessage> {
-    const { authorization, version } = this.#setup;
+    const { authorization, key = null, version } = this.#setup;
     const headers: Record<string, string> = { ...more, "x-ms-version": version };
     if (authorization !== null) headers.authorization = authorization;
+    if (key !== null) Object.assign(headers, sentKeyHeaders(key));
     const answer = await this.#send(method, headers);
     const status = answer.statusCode ?? 0;
     if (status === 200 || status === 206) return answer;

@@ -41,9 +41,14 @@ export class ForeignSources {
           `"${originText(url)}" to "copySources.origins" in the configuration file (--config).`,
       });
     }
-    if (asked.authorization !== null && !this.#guard.permitsToken(parsed)) {
+    const isPrivate = this.#guard.permitsToken(parsed);
+    if (asked.authorization !== null && !isPrivate) {
       const reason = "A token is not sent over plain http: name the source with https.";
       throw invalidHeader(AUTHORIZATION_HEADER, "…", reason);
+    }
+    if ((asked.key ?? null) !== null && !isPrivate) {
+      const reason = "A key is not sent over plain http: name the source with https.";
+      throw invalidHeader("x-ms-source-encryption-key", "…", reason);
     }
     return new HttpSource({ url, guard: this.#guard, limits: this.#limits, ...asked });
   }
