@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { beforeEach, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { MIB } from "../../src/base/limits.ts";
+import { testKey } from "./customer-keys.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -281,6 +282,26 @@ test("conditions on a source are judged by its server, and a token is sent only 
     sourceConditions: { ifMatch: '"one"' },
   });
   assert.equal(elsewhere.asked.at(-1)?.headers.authorization, "Bearer token");
+});
+
+test("the key of a source is sent to its server, and only over https to another machine", async (t) => {
+  t.after(close);
+  const key = testKey(1);
+  const far = "http://192.0.2.1:8080";
+  const careful = await startServer({ copyFrom: [far] });
+  t.after(() => careful.close());
+  const fetched = (at: TestServer, origin: string) =>
+    rawRequest(at, {
+      method: "PUT",
+      path: `/${box.containerName}/copy?comp=block&blockid=AAAA`,
+      headers: { "x-ms-copy-source": `${origin}/object`, ...key.sourceHeaders },
+    });
+  assert.equal((await fetched(server, elsewhere.origin)).status, 201);
+  const { headers } = elsewhere.asked.at(-1) ?? assert.fail("nothing was asked");
+  for (const [name, value] of Object.entries(key.headers)) assert.equal(headers[name], value);
+  const answer = await fetched(careful, far);
+  assert.deepEqual([answer.status, answer.code], [400, "InvalidHeaderValue"]);
+  assert.match(answer.text, /x-ms-source-encryption-key.*with https/s);
 });
 
 test("a token is not sent over plain http to another machine", async (t) => {
