@@ -1,12 +1,9 @@
+import { DEVELOPMENT_ACCOUNT_NAME, WELL_KNOWN_KEY } from "../base/development-account.ts";
 import { type AccountSettings, type Accounts, accountsOf } from "../front/rest/auth/account.ts";
 import { UsageError } from "./start-error.ts";
 
-/** The public key of `UseDevelopmentStorage=true`. */
-const WELL_KNOWN_KEY =
-  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-
 export const DEVELOPMENT_ACCOUNT: AccountSettings = {
-  name: "devstoreaccount1",
+  name: DEVELOPMENT_ACCOUNT_NAME,
   keys: [WELL_KNOWN_KEY],
 };
 

@@ -22,10 +22,20 @@ export async function requireNoAzuriteData(
     const shown = found.slice(0, SHOWN_MAX).join(", ");
     throw new StartError(
       `${folder} holds data of Azurite (${shown}${found.length > SHOWN_MAX ? ", …" : ""}), which ` +
-        "Lazuli does not open: choose another folder with --location, and copy the data into it " +
-        "as docs/guides/switching-from-azurite.md shows.",
+        `Lazuli does not open. Bring it over: lazuli import ${shellWord(folder)} --location <new ` +
+        "folder>, then start with that folder (docs/guides/switching-from-azurite.md).",
     );
   }
+}
+
+/** Whether a folder has data of Azurite in it. */
+export async function isAzuriteFolder(folder: string): Promise<boolean> {
+  return (await namesIn(folder)).some((name) => AZURITE_NAME.test(name));
+}
+
+/** A path as one writes it in a shell. */
+function shellWord(path: string): string {
+  return /^[\w./:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** The names in a folder; none if it is missing or unreadable, which opening it reports later. */

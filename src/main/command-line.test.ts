@@ -198,7 +198,7 @@ test("mistakes are refused in one line that says what to do", () => {
     ["-x", /no flag -x\./],
     [
       "stop",
-      /"stop" is not a command\. Use `lazuli \[command\].* start, verify, .*health, reload, acc/,
+      /"stop" is not a command\. Use `lazuli \[command\].* start, verify, .*health, reload, import/,
     ],
     ["start start", /"start" comes behind the command "start"\./],
     ["account", /"account" is not a command\. .*commands are account list, account add/],

@@ -19,6 +19,7 @@ import {
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
+import { readTransfer, type TransferAsked } from "./transfer-flags.ts";
 import { readUsagePath, type UsageAsked } from "./usage-command.ts";
 
 /** The user's command, checked as far as possible without reading files. */
@@ -34,6 +35,7 @@ export type Asked =
   | { readonly kind: "usage"; readonly asked: UsageAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
+  | { readonly kind: "transfer"; readonly asked: TransferAsked }
   | { readonly kind: "account"; readonly asked: AccountAsked }
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
 
@@ -137,6 +139,11 @@ export function readCommandLine(
       return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":
       return { kind: "reload", location };
+    case "import": {
+      const accountList = env.AZURITE_ACCOUNTS || null;
+      const asked = readTransfer(command, argument ?? "", given, { location, accountList });
+      return { kind: "transfer", asked };
+    }
     default: {
       const accountList = env.AZURITE_ACCOUNTS || null;
       const asked = readAccountCommand(command, argument, given, { location, accountList });

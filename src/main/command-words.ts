@@ -5,7 +5,7 @@ import { UsageError } from "./start-error.ts";
 /** A command, and the argument behind it. */
 export interface CommandWords {
   readonly command: CommandName;
-  /** The name of an account; null if there is none. */
+  /** The name of an account, or a path; null if there is none. */
   readonly argument: string | null;
 }
 
@@ -31,7 +31,8 @@ export function readCommandWords(words: readonly string[], { name }: Program): C
     throw new UsageError(`"${behind}" comes behind the command "${command}". Use ${usage}.`);
   }
   if (expected?.startsWith("<") && argument === null) {
-    throw new UsageError(`\`${name} ${command}\` needs a name: ${name} ${command} ${expected}.`);
+    const what = expected.slice(1, -1);
+    throw new UsageError(`\`${name} ${command}\` needs a ${what}: ${name} ${command} ${expected}.`);
   }
   return { command, argument };
 }

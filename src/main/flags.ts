@@ -5,6 +5,7 @@ export const COMMANDS = {
   usage: "Show what takes the space, by place or prefix.",
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
+  import: "Bring in the data of Azurite.",
   "account list": "Show the accounts of a configuration file.",
   "account add": "Add an account with two new keys to it.",
   "account remove": "Remove an account from it; its data stays.",
@@ -16,6 +17,7 @@ export type CommandName = keyof typeof COMMANDS;
 /** What stands behind a command. */
 export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
   usage: "[service/account/name]",
+  import: "<source>",
   "account list": "[name]",
   "account add": "<name>",
   "account remove": "<name>",
@@ -28,6 +30,7 @@ const ACCOUNT_COMMANDS = [
   "account remove",
   "account rotate-key",
 ] as const;
+const TRANSFER_COMMANDS = ["import"] as const;
 const ALL_COMMANDS = Object.keys(COMMANDS) as CommandName[];
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
@@ -83,7 +86,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "l",
         value: "folder",
         help: `Data folder (default ${DEFAULT_LOCATION}).`,
-        commands: ["start", "verify", "usage", "reload", ...ACCOUNT_COMMANDS],
+        commands: [
+          ...(["start", "verify", "usage", "reload"] as const),
+          ...TRANSFER_COMMANDS,
+          ...ACCOUNT_COMMANDS,
+        ],
         env: "LAZULI_LOCATION",
       },
       {
@@ -253,7 +260,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "config",
         value: "file",
         help: "Accounts, token issuer, sources of copies, as JSON.",
-        commands: ["start", ...ACCOUNT_COMMANDS],
+        commands: ["start", ...TRANSFER_COMMANDS, ...ACCOUNT_COMMANDS],
       },
     ],
   },
@@ -287,13 +294,49 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
     ],
   },
   {
+    title: "Data in (lazuli import)",
+    flags: [
+      {
+        name: "server",
+        value: "address",
+        help: "Connection string of the account; - reads standard input.",
+        commands: TRANSFER_COMMANDS,
+        env: "LAZULI_CONNECTION_STRING",
+      },
+      {
+        name: "account",
+        value: "name",
+        help: "Which account, if there are several (default: the first).",
+        commands: TRANSFER_COMMANDS,
+      },
+      {
+        name: "only",
+        value: "list",
+        help: "What to move: blob:logs-*,queue:*,table:t?,file:*.",
+        commands: TRANSFER_COMMANDS,
+      },
+      {
+        name: "existing",
+        value: "what",
+        help: "What is there already: fail (default), skip or overwrite.",
+        commands: ["import"],
+      },
+      {
+        name: "parallel",
+        value: "number",
+        help: "Objects that are moved at the same time (default 16).",
+        commands: TRANSFER_COMMANDS,
+      },
+    ],
+  },
+  {
     title: "Output",
     flags: [
       {
         name: "json",
         value: null,
         help: "Print results and progress as JSON.",
-        commands: ["usage"],
+        commands: ["usage", ...TRANSFER_COMMANDS],
       },
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },

@@ -20,6 +20,11 @@ import { chooseBucket, readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import type { Surroundings } from "./surroundings.ts";
+import {
+  runTransferCommand,
+  STOPPED_EXIT_CODE,
+  type TransferSurroundings,
+} from "./transfer-command.ts";
 import { showUsage } from "./usage-command.ts";
 import { verify } from "./verify-command.ts";
 import { version } from "./version.ts";
@@ -67,11 +72,27 @@ async function run(program: Program): Promise<void> {
       return;
     case "reload":
       return around.out(await reloadServer(asked.location));
+    case "transfer":
+      process.exitCode = await runTransferCommand(asked.asked, transferSurroundings());
+      return;
     case "account":
       return runAccountCommand(asked.asked, { ...around, input: () => text(process.stdin) });
     case "start":
       return start(asked, program);
   }
+}
+
+/** The first Ctrl-C ends a transfer in order, the second one at once. */
+function transferSurroundings(): TransferSurroundings {
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(STOPPED_EXIT_CODE);
+      stopping.abort();
+    });
+  }
+  const input = () => text(process.stdin);
+  return { ...around, progress: process.stderr, input, signal: stopping.signal };
 }
 
 type StartAsked = Extract<Asked, { kind: "start" }>;

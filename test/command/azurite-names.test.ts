@@ -81,7 +81,10 @@ test("no program creates a data folder where Azurite has its data", async (t) =>
   for (const [invocation, ...args] of starts) {
     const { code, out, err } = await start(t, invocation, ...args).ended();
     assert.deepEqual([code, out], [1, ""]);
-    assert.match(err, /^\S+ holds data of Azurite \([^\n]*switching-from-azurite\.md shows\.\n$/);
+    assert.match(
+      err,
+      /^\S+ holds data of Azurite \([^\n]*lazuli import [^\n]*switching-from-azurite\.md\)\.\n$/,
+    );
   }
   assert.deepEqual(readdirSync(folder), before, "nothing was added");
 });

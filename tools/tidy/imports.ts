@@ -1,7 +1,7 @@
 import { lineAt } from "./finding.ts";
 
 const IMPORTS =
-  /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;
+  /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|(?<!["'])\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;
 
 export interface Import {
   readonly line: number;

@@ -13,9 +13,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: ["base", "machine", "store", "engine"],
   service: ["base", "machine", "rules", "store", "content", "service"],
   front: ["base", "machine", "rules", "store", "service", "front"],
+  transfer: ["base", "front", "transfer"],
   main: [
     ...["base", "machine", "rules", "store", "content", "cluster"],
-    ...["engine", "service", "front", "main"],
+    ...["engine", "service", "front", "transfer", "main"],
   ],
 };
 

@@ -10,6 +10,7 @@ import type { ServiceName } from "./resource.ts";
 import {
   authenticationFailed,
   isSigned,
+  type MacKey,
   printable,
   readable,
   SignatureMismatch,
@@ -54,13 +55,29 @@ const UNUSUAL: readonly Reading[] = Array.from({ length: 15 }, (_, at) => ({
 
 /** A request with the values that every reading needs. */
 interface Signing {
-  readonly request: RestRequest;
-  readonly address: KnownAddress;
+  readonly request: SignedRequest;
+  readonly address: Pick<KnownAddress, "accountName" | "isSecondary" | "hostStyle">;
   /** `x-ms-` headers in the service's order, with names in lower case; empty for tables. */
   readonly signedHeaders: readonly Header[];
 }
 
 type Header = readonly [name: string, value: string];
+
+/** The parts of a request that a signature covers. */
+export type SignedRequest = Pick<RestRequest, "method" | "path" | "query" | "headers" | "version">;
+
+/** The value of `Authorization` with which a client of ours sends this request. */
+export function sharedKeyHeader(
+  request: SignedRequest,
+  service: ServiceName,
+  { accountName, key }: { readonly accountName: string; readonly key: MacKey },
+): string {
+  const signedHeaders =
+    service === "table" ? [] : signedHeadersOf(request.headers, request.version);
+  const address = { accountName, isSecondary: false, hostStyle: false };
+  const text = stringToSign({ request, address, signedHeaders }, service, false, USUAL);
+  return `SharedKey ${accountName}:${key.mac(text)}`;
+}
 
 /** Throws unless the request was signed recently with a key of the account it addresses. */
 export function verifySharedKey(

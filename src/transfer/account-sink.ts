@@ -1,0 +1,243 @@
+import type { Clock } from "../base/clock.ts";
+import type { Existing, Target } from "./existing.ts";
+import {
+  type ContainerItem,
+  type DirectoryItem,
+  type Item,
+  nameOf,
+  type QueueItem,
+  type ServiceItem,
+  type ShareItem,
+  type Sink,
+  type TableItem,
+} from "./item.ts";
+import { putBlob } from "./put-blob.ts";
+import { putEntities } from "./put-entities.ts";
+import { putDirectory, putFile, setTerms } from "./put-file.ts";
+import { putMessages } from "./put-messages.ts";
+import type { Asked, RestClient } from "./rest-client.ts";
+import { TransferError } from "./transfer-error.ts";
+import { metadataHeaders, policiesBody } from "./written-headers.ts";
+
+/**
+ * Writes items to an account through its API. With `existing` "fail" it is all or nothing:
+ * everything lies in containers, queues, tables and shares that this run has created, and
+ * `abandon` deletes them again.
+ */
+export class AccountSink implements Sink {
+  readonly #client: RestClient;
+  readonly #existing: Existing;
+  readonly #clock: Clock;
+  /** What this run has created, by `kind name`, with the request that deletes it. */
+  readonly #created = new Map<string, Asked>();
+  /** Queues whose messages are not sent, because they have some already. */
+  readonly #filledQueues = new Set<string>();
+  /** Directories whose times are set when everything is in them. */
+  readonly #directories: DirectoryItem[] = [];
+
+  constructor(client: RestClient, existing: Existing, clock: Clock) {
+    this.#client = client;
+    this.#existing = existing;
+    this.#clock = clock;
+  }
+
+  async put(item: Item): Promise<"written" | "skipped"> {
+    const client = this.#client;
+    switch (item.kind) {
+      case "service":
+        return this.#putService(item);
+      case "container":
+        return this.#putContainer(item);
+      case "queue":
+        return this.#putQueue(item);
+      case "table":
+        return this.#putTable(item);
+      case "share":
+        return this.#putShare(item);
+      case "blob":
+        return putBlob(client, item, this.#target(`container ${item.container}`));
+      case "messages":
+        if (this.#filledQueues.has(item.queue)) return "skipped";
+        await putMessages(client, item.queue, item.messages, this.#clock);
+        return "written";
+      case "entities":
+        await putEntities(client, item.table, item.entities, this.#target(`table ${item.table}`));
+        return "written";
+      case "directory":
+        this.#directories.push(item);
+        return putDirectory(client, item, this.#target(`share ${item.share}`));
+      case "file":
+        return putFile(client, item, this.#target(`share ${item.share}`));
+    }
+  }
+
+  async finish(): Promise<void> {
+    for (const item of this.#directories.reverse()) await setTerms(this.#client, item);
+  }
+
+  async abandon(): Promise<void> {
+    if (this.#existing !== "fail") return;
+    for (const asked of [...this.#created.values()].reverse()) await this.#client.request(asked);
+  }
+
+  #target(name: string): Target {
+    return { isNew: this.#created.has(name), existing: this.#existing };
+  }
+
+  /** Creates what others lie in. False if it is there already, and may be. */
+  async #create(item: Item & { name: string }, asked: Asked, taken: string): Promise<boolean> {
+    const { status } = await this.#client.request({ ...asked, expects: [taken] });
+    if (status < 300) {
+      const { service, path, isEncoded, query = {} } = asked;
+      const { restype } = query;
+      const own = item.kind === "table" ? `Tables('${item.name}')` : path;
+      this.#created.set(nameOf(item), {
+        service,
+        method: "DELETE",
+        path: own,
+        ...(isEncoded === undefined && item.kind !== "table" ? {} : { isEncoded: true }),
+        ...(restype === undefined ? {} : { query: { restype } }),
+        ...(item.kind === "table" ? { headers: TABLE_HEADERS } : {}),
+        expects: [404],
+      });
+      return true;
+    }
+    if (this.#existing !== "fail") return false;
+    throw new TransferError(
+      `The ${nameOf(item)} exists already. Choose with --existing: skip leaves what is there, ` +
+        "overwrite replaces it.",
+    );
+  }
+
+  async #putService({ service, xml }: ServiceItem): Promise<"written" | "skipped"> {
+    // The defaults of a new account cannot be told from settings that somebody chose.
+    if (this.#existing === "skip") return "skipped";
+    await this.#client.request({
+      service,
+      method: "PUT",
+      path: "",
+      query: { restype: "service", comp: "properties" },
+      headers: { "Content-Type": "application/xml" },
+      body: Buffer.from(xml),
+    });
+    return "written";
+  }
+
+  async #putContainer(item: ContainerItem): Promise<"written" | "skipped"> {
+    const { name: path, metadata, publicAccess, policies } = item;
+    const put = { service: "blob", method: "PUT", path } as const;
+    const access = publicAccess === undefined ? {} : { "x-ms-blob-public-access": publicAccess };
+    const headers = { ...metadataHeaders(metadata), ...access };
+    const query = { restype: "container" };
+    const isNew = await this.#create(item, { ...put, query, headers }, "ContainerAlreadyExists");
+    if (!isNew && this.#existing === "skip") return "skipped";
+    if (!isNew) {
+      const set = metadataHeaders(metadata);
+      await this.#client.request({ ...put, query: { ...query, comp: "metadata" }, headers: set });
+    }
+    if (!isNew || policies.length > 0) {
+      const body = policiesBody(policies);
+      await this.#client.request({
+        ...put,
+        query: { ...query, comp: "acl" },
+        headers: access,
+        body,
+      });
+    }
+    return "written";
+  }
+
+  async #putQueue(item: QueueItem): Promise<"written" | "skipped"> {
+    const { name: path, metadata, policies } = item;
+    const put = { service: "queue", method: "PUT", path } as const;
+    const headers = metadataHeaders(metadata);
+    // A queue with the same metadata is created again without a refusal.
+    const isThere = (await this.#statusOf("queue", path, { comp: "metadata" })) !== 404;
+    if (isThere && this.#existing === "fail") {
+      throw new TransferError(
+        `The queue ${path} exists already. Choose with --existing: skip leaves its messages, ` +
+          "overwrite replaces them.",
+      );
+    }
+    if (isThere) return this.#changeQueue(item);
+    await this.#create(item, { ...put, headers }, "QueueAlreadyExists");
+    if (policies.length > 0) {
+      const body = policiesBody(policies);
+      await this.#client.request({ ...put, query: { comp: "acl" }, body });
+    }
+    return "written";
+  }
+
+  async #changeQueue({ name, metadata, policies }: QueueItem): Promise<"written" | "skipped"> {
+    const change = { service: "queue", path: name } as const;
+    if (this.#existing === "skip") {
+      const answer = await this.#client.request({
+        ...change,
+        method: "GET",
+        query: { comp: "metadata" },
+      });
+      const count = answer.header("x-ms-approximate-messages-count");
+      if (count !== "0") this.#filledQueues.add(name);
+      return "skipped";
+    }
+    const put = { ...change, method: "PUT" } as const;
+    const headers = metadataHeaders(metadata);
+    await this.#client.request({ ...put, query: { comp: "metadata" }, headers });
+    await this.#client.request({ ...put, query: { comp: "acl" }, body: policiesBody(policies) });
+    await this.#client.request({ ...change, method: "DELETE", path: `${name}/messages` });
+    return "written";
+  }
+
+  async #putTable(item: TableItem): Promise<"written" | "skipped"> {
+    const body = Buffer.from(JSON.stringify({ TableName: item.name }));
+    const headers = { ...TABLE_HEADERS, "Content-Type": "application/json" };
+    const create = { service: "table", method: "POST", path: "Tables", headers, body } as const;
+    const isNew = await this.#create(item, create, "TableAlreadyExists");
+    if (!isNew && this.#existing === "skip") return "skipped";
+    if (!isNew || item.policies.length > 0) {
+      await this.#client.request({
+        service: "table",
+        method: "PUT",
+        path: item.name,
+        query: { comp: "acl" },
+        headers: { "Content-Type": "application/xml" },
+        body: policiesBody(item.policies),
+      });
+    }
+    return "written";
+  }
+
+  async #putShare(item: ShareItem): Promise<"written" | "skipped"> {
+    const { name: path, metadata, policies, quotaGib, tier } = item;
+    const put = { service: "file", method: "PUT", path } as const;
+    const query = { restype: "share" };
+    const terms = {
+      ...(quotaGib === undefined ? {} : { "x-ms-share-quota": `${quotaGib}` }),
+      ...(tier === undefined ? {} : { "x-ms-access-tier": tier }),
+    };
+    const headers = { ...metadataHeaders(metadata), ...terms };
+    const isNew = await this.#create(item, { ...put, query, headers }, "ShareAlreadyExists");
+    if (!isNew && this.#existing === "skip") return "skipped";
+    const set = (comp: string, own: Record<string, string>) =>
+      this.#client.request({ ...put, query: { ...query, comp }, headers: own });
+    if (!isNew) {
+      await set("metadata", metadataHeaders(metadata));
+      if (Object.keys(terms).length > 0) await set("properties", terms);
+    }
+    if (!isNew || policies.length > 0) {
+      const body = policiesBody(policies);
+      await this.#client.request({ ...put, query: { ...query, comp: "acl" }, body });
+    }
+    return "written";
+  }
+
+  async #statusOf(service: "queue", path: string, query: Record<string, string>): Promise<number> {
+    const request = { service, method: "GET", path, query, expects: [404] } as const;
+    return (await this.#client.request(request)).status;
+  }
+}
+
+const TABLE_HEADERS = {
+  Accept: "application/json;odata=nometadata",
+  DataServiceVersion: "3.0",
+};

@@ -1,0 +1,251 @@
+import type { Bytes } from "../base/bytes.ts";
+
+/**
+ * What is moved from one place to another: the objects of an account, in a form that every source
+ * makes and every sink takes. Without bodies they are JSON: the lines of a manifest.
+ */
+export type Item =
+  | ServiceItem
+  | ContainerItem
+  | BlobItem
+  | QueueItem
+  | MessagesItem
+  | TableItem
+  | EntitiesItem
+  | ShareItem
+  | DirectoryItem
+  | FileItem;
+
+export const SERVICE_KINDS = ["blob", "queue", "table", "file"] as const;
+export type ServiceKind = (typeof SERVICE_KINDS)[number];
+
+/** Names with values, in order. Metadata keep the case of their names. */
+export type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** A stored access policy; its times are ISO 8601. */
+export interface Policy {
+  readonly id: string;
+  readonly start?: string;
+  readonly expiry?: string;
+  readonly permission?: string;
+}
+
+/** Bytes that can be read more than once. */
+export interface Body {
+  readonly bytes: number;
+  /** `count` bytes from `from` on; by default all. */
+  read(from?: number, count?: number): AsyncIterable<Bytes>;
+}
+
+/** The settings of a service, as the document of Set Service Properties. */
+export interface ServiceItem {
+  readonly kind: "service";
+  readonly service: ServiceKind;
+  readonly xml: string;
+}
+
+export interface ContainerItem {
+  readonly kind: "container";
+  readonly name: string;
+  readonly metadata: Pairs;
+  readonly publicAccess?: "blob" | "container";
+  readonly policies: readonly Policy[];
+}
+
+/** A blob with its snapshots, oldest first; the last one is the blob itself. */
+export interface BlobItem {
+  readonly kind: "blob";
+  readonly container: string;
+  readonly name: string;
+  /** Empty if the blob has uncommitted blocks only. */
+  readonly revisions: readonly BlobRevision[];
+  /** Uncommitted blocks. */
+  readonly staged?: readonly StagedBlock[];
+}
+
+export interface ContentHeaders {
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  readonly contentLanguage?: string;
+  readonly contentDisposition?: string;
+  readonly cacheControl?: string;
+  /** In Base64. */
+  readonly contentMd5?: string;
+}
+
+export interface BlobRevision extends ContentHeaders {
+  /** When the snapshot was taken; missing for the blob itself. */
+  readonly snapshot?: string;
+  readonly type: "BlockBlob" | "PageBlob" | "AppendBlob";
+  readonly metadata: Pairs;
+  readonly tags: Pairs;
+  /** Missing unless somebody has set it. */
+  readonly tier?: string;
+  readonly sequenceNumber?: string;
+  readonly sealed?: boolean;
+  /** Of a blob that was committed from blocks. */
+  readonly blocks?: readonly Block[];
+  /** The written pages of a page blob, as offsets: from, until. */
+  readonly ranges?: readonly Range[];
+  readonly created?: string;
+  readonly modified?: string;
+  readonly etag?: string;
+  readonly body: Body;
+}
+
+export interface Block {
+  /** In Base64. */
+  readonly id: string;
+  readonly bytes: number;
+}
+
+export interface StagedBlock {
+  readonly id: string;
+  readonly body: Body;
+}
+
+export type Range = readonly [from: number, until: number];
+
+export interface QueueItem {
+  readonly kind: "queue";
+  readonly name: string;
+  readonly metadata: Pairs;
+  readonly policies: readonly Policy[];
+}
+
+/** Some messages of a queue, in their order. */
+export interface MessagesItem {
+  readonly kind: "messages";
+  readonly queue: string;
+  readonly messages: readonly Message[];
+}
+
+/** Times are ISO 8601. */
+export interface Message {
+  readonly text: string;
+  readonly id?: string;
+  readonly inserted?: string;
+  /** Missing for a message that never expires. */
+  readonly expires?: string;
+  readonly visible?: string;
+  readonly dequeued?: number;
+}
+
+export interface TableItem {
+  readonly kind: "table";
+  readonly name: string;
+  readonly policies: readonly Policy[];
+}
+
+/** Some entities of one partition, each as the JSON that an insert takes. */
+export interface EntitiesItem {
+  readonly kind: "entities";
+  readonly table: string;
+  readonly entities: readonly Entity[];
+}
+
+/** By name, with a type annotation for each property whose type the value does not show. */
+export type Entity = Readonly<Record<string, string | number | boolean>>;
+
+export interface ShareItem {
+  readonly kind: "share";
+  readonly name: string;
+  readonly metadata: Pairs;
+  readonly policies: readonly Policy[];
+  readonly quotaGib?: number;
+  readonly tier?: string;
+}
+
+/** Times and attributes of a file or directory, as File headers write them. */
+export interface FileTerms {
+  readonly attributes?: string;
+  readonly created?: string;
+  readonly written?: string;
+  readonly changed?: string;
+  /** A security descriptor in SDDL. */
+  readonly permission?: string;
+}
+
+export interface DirectoryItem extends FileTerms {
+  readonly kind: "directory";
+  readonly share: string;
+  /** "" for the root. */
+  readonly path: string;
+  readonly metadata: Pairs;
+}
+
+export interface FileItem extends FileTerms, ContentHeaders {
+  readonly kind: "file";
+  readonly share: string;
+  readonly path: string;
+  readonly metadata: Pairs;
+  /** The written ranges, as offsets: from, until. */
+  readonly ranges?: readonly Range[];
+  readonly body: Body;
+}
+
+/** Where items come from. */
+export interface Source {
+  /** Counts what there is, if that is cheap. */
+  survey(): Promise<Amount | null>;
+  /** What holds others comes before them. */
+  items(): AsyncIterable<Item>;
+  close(): Promise<void>;
+}
+
+/** Where items go. */
+export interface Sink {
+  /** Writes an item. Items that are not containers of others may be written at the same time. */
+  put(item: Item): Promise<"written" | "skipped">;
+  /** Makes everything visible or durable. */
+  finish(): Promise<void>;
+  /** Removes what must not be seen half done. */
+  abandon(): Promise<void>;
+}
+
+export interface Amount {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** Whether others lie in it, so that it has to be written before them. */
+export function isStructure({ kind }: Item): boolean {
+  return ["service", "container", "queue", "table", "share", "directory"].includes(kind);
+}
+
+/** Objects and bytes of an item, for the progress. */
+export function amountOf(item: Item): Amount {
+  switch (item.kind) {
+    case "blob": {
+      const bodies = [...item.revisions, ...(item.staged ?? [])].map(({ body }) => body.bytes);
+      return { objects: 1, bytes: bodies.reduce((sum, bytes) => sum + bytes, 0) };
+    }
+    case "file":
+      return { objects: 1, bytes: item.body.bytes };
+    case "messages":
+      return { objects: item.messages.length, bytes: 0 };
+    case "entities":
+      return { objects: item.entities.length, bytes: 0 };
+    default:
+      return { objects: 1, bytes: 0 };
+  }
+}
+
+/** A name for messages: `blob box/a.txt`. */
+export function nameOf(item: Item): string {
+  switch (item.kind) {
+    case "service":
+      return `properties of the ${item.service} service`;
+    case "blob":
+      return `blob ${item.container}/${item.name}`;
+    case "messages":
+      return `messages of the queue ${item.queue}`;
+    case "entities":
+      return `entities of the table ${item.table}`;
+    case "directory":
+    case "file":
+      return `${item.kind} ${item.share}/${item.path}`;
+    default:
+      return `${item.kind} ${item.name}`;
+  }
+}

@@ -1,0 +1,276 @@
+import { once } from "node:events";
+import * as http from "node:http";
+import * as https from "node:https";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Bytes } from "../base/bytes.ts";
+import { sharedKeyHeader } from "../front/rest/auth/shared-key.ts";
+import { MacKey } from "../front/rest/auth/signature.ts";
+import { parseQuery } from "../front/rest/http/query.ts";
+import { parseXml, type XmlElement } from "../front/rest/xml/parse-xml.ts";
+import type { AccountAddress } from "./account-address.ts";
+import type { Body, ServiceKind } from "./item.ts";
+import { TransferError } from "./transfer-error.ts";
+
+/**
+ * The version that requests ask for. Emulators of some years know it; only what is never sent to
+ * them uses a newer one.
+ */
+const VERSION = "2021-08-06";
+/** The first version with dots at the end of names of files. */
+const FILE_VERSION = "2022-11-02";
+const TRIES = 5;
+const FIRST_PAUSE_MS = 200;
+/** No byte for this long: the server has gone. */
+const SILENCE_MS_MAX = 60_000;
+const TRY_AGAIN = [408, 429, 500, 502, 503, 504];
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Asked {
+  readonly service: ServiceKind;
+  readonly method: "DELETE" | "GET" | "HEAD" | "MERGE" | "POST" | "PUT";
+  /** Container, queue, table or share, and the name in it; unencoded. */
+  readonly path: string;
+  /** As it stands in the URL: for tables, whose paths have parentheses and quotes. */
+  readonly isEncoded?: boolean;
+  readonly query?: Headers;
+  readonly headers?: Headers;
+  readonly body?: Bytes | Body;
+  /** The caller reads the body of the answer as it arrives. */
+  readonly streams?: boolean;
+  /** Refusals that the caller expects, by their code or status; they are answers then. */
+  readonly expects?: readonly (string | number)[];
+}
+
+export interface Answer {
+  readonly status: number;
+  /** The error code of a refusal that was expected. */
+  readonly code: string | null;
+  header(name: string): string | undefined;
+  /** All headers, with names as sent. */
+  readonly raw: readonly string[];
+  /** The body; empty if it is streamed. */
+  readonly bytes: Bytes;
+  /** The body as it arrives, if it is streamed. */
+  readonly stream: AsyncIterable<Bytes>;
+}
+
+/** A refusal that nobody expected. */
+export class RestRefusal extends TransferError {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** A client of one account: signs requests, and tries again what failed for a moment. */
+export class RestClient {
+  readonly address: AccountAddress;
+  readonly #key: MacKey | null;
+  readonly #agents: readonly [http.Agent, https.Agent];
+
+  /** A server on this machine may have a certificate for other names: `isLocal`. */
+  constructor(address: AccountAddress, connectionsMax: number, isLocal = false) {
+    this.address = address;
+    const { credentials } = address;
+    this.#key = "key" in credentials ? new MacKey(Buffer.from(credentials.key, "base64")) : null;
+    const options = { keepAlive: true, maxSockets: connectionsMax, scheduling: "lifo" } as const;
+    this.#agents = [
+      new http.Agent(options),
+      new https.Agent({ ...options, rejectUnauthorized: !isLocal }),
+    ];
+  }
+
+  has(service: ServiceKind): boolean {
+    return this.address.urls[service] !== undefined;
+  }
+
+  close(): void {
+    for (const agent of this.#agents) agent.destroy();
+  }
+
+  async request(asked: Asked): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      let reason: string;
+      try {
+        const response = await this.#send(asked);
+        const status = response.statusCode ?? 0;
+        if (status < 300 && asked.streams === true) return answerOf(response, NO_BYTES, null);
+        // A connection is free again when its answer is read.
+        const bytes = await buffer(response);
+        if (status < 300) return answerOf(response, bytes, null);
+        const text = bytes.toString("utf8");
+        const code = codeOf(response, text) ?? `${status}`;
+        const { expects = [] } = asked;
+        if (expects.includes(code) || expects.includes(status))
+          return answerOf(response, bytes, code);
+        if (!TRY_AGAIN.includes(status)) throw refusal(asked, status, code, text);
+        reason = `${status} ${code}`;
+      } catch (error) {
+        if (error instanceof TransferError) throw error;
+        reason = (error as Error).message || `${(error as NodeJS.ErrnoException).code}`;
+      }
+      if (tries === TRIES) throw unreachable(asked, this.#origin(asked.service), reason);
+      // tidy-allow sleep: a server that is busy or starts again needs some time
+      await pause(FIRST_PAUSE_MS * 2 ** (tries - 1));
+    }
+  }
+
+  /** The document in the answer. */
+  async xml(asked: Asked): Promise<XmlElement> {
+    return parseXml((await this.request(asked)).bytes, { keepLineEnds: true });
+  }
+
+  #origin(service: ServiceKind): string {
+    const url = this.address.urls[service];
+    if (url === undefined) {
+      throw new TransferError(`The account ${this.address.name} has no ${service} endpoint.`);
+    }
+    return url;
+  }
+
+  async #send(asked: Asked): Promise<http.IncomingMessage> {
+    const { service, method, body } = asked;
+    const base = new URL(this.#origin(service));
+    const root = base.pathname.replace(/\/$/, "");
+    const name = asked.isEncoded === true ? asked.path : encodePath(asked.path);
+    const path = name === "" ? root || "/" : `${root}/${name}`;
+    const { credentials } = this.address;
+    const pairs = Object.entries(asked.query ?? {}).map(
+      ([key, value]) => `${key}=${encodeURIComponent(value)}`,
+    );
+    if ("sas" in credentials) pairs.push(credentials.sas);
+    const query = pairs.join("&");
+    const version = service === "file" ? FILE_VERSION : VERSION;
+    const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
+    const headers: Record<string, string> = {
+      "x-ms-date": new Date().toUTCString(),
+      "x-ms-version": version,
+      ...(service === "file" ? { "x-ms-allow-trailing-dot": "true" } : {}),
+      ...(method === "PUT" || method === "POST" || method === "MERGE"
+        ? { "Content-Length": `${length}` }
+        : {}),
+      ...asked.headers,
+    };
+    if (this.#key !== null) {
+      const signed = {
+        method,
+        path,
+        query: parseQuery(query),
+        headers: signedFrom(headers),
+        version,
+      };
+      const own = { accountName: this.address.name, key: this.#key };
+      headers.Authorization = sharedKeyHeader(signed, service, own);
+    }
+    const isSecure = base.protocol === "https:";
+    const request = (isSecure ? https : http).request({
+      agent: this.#agents[isSecure ? 1 : 0],
+      hostname: base.hostname.replace(/^\[|\]$/g, ""),
+      ...(base.port === "" ? {} : { port: base.port }),
+      method,
+      path: query === "" ? path : `${path}?${query}`,
+      headers,
+      timeout: SILENCE_MS_MAX,
+    });
+    // An error behind the answer reaches whoever reads the body.
+    request.on("error", () => {});
+    request.on("timeout", () => request.destroy(new Error("no answer in time")));
+    const response = once(request, "response") as Promise<[http.IncomingMessage]>;
+    if (body === undefined || Buffer.isBuffer(body)) request.end(body);
+    else await sendBody(request, body, response);
+    const [answer] = await response;
+    return answer;
+  }
+}
+
+/** Stops sending if the server answers before it has everything. */
+async function sendBody(
+  request: http.ClientRequest,
+  body: Body,
+  response: Promise<unknown>,
+): Promise<void> {
+  let isOver = false;
+  const over = response.then(
+    () => {
+      isOver = true;
+    },
+    () => {
+      isOver = true;
+    },
+  );
+  for await (const part of body.read()) {
+    if (isOver) return;
+    if (!request.write(part)) await Promise.race([once(request, "drain"), over]);
+  }
+  request.end();
+}
+
+function signedFrom(headers: Headers) {
+  const raw = Object.entries(headers).flat();
+  const lower = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return { raw, get: (name: string) => lower.get(name) };
+}
+
+/** Encodes each segment. A segment of dots would be taken for a step up by some servers. */
+function encodePath(path: string): string {
+  return path
+    .split("/")
+    .map((part) =>
+      /^\.{1,2}$/.test(part) ? part.replaceAll(".", "%2E") : encodeURIComponent(part),
+    )
+    .join("/");
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+function answerOf(response: http.IncomingMessage, bytes: Bytes, code: string | null): Answer {
+  return {
+    status: response.statusCode ?? 0,
+    code,
+    header: (name) => {
+      const value = response.headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    },
+    raw: response.rawHeaders,
+    bytes,
+    stream: response,
+  };
+}
+
+function codeOf(response: http.IncomingMessage, text: string): string | undefined {
+  const sent = response.headers["x-ms-error-code"];
+  if (typeof sent === "string") return sent;
+  return /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? /"code":"([^"]*)"/.exec(text)?.[1];
+}
+
+function refusal(asked: Asked, status: number, code: string, text: string): RestRefusal {
+  const what = `${asked.method} ${asked.service} ${asked.path || "account"}`;
+  const said = /<Message>([^<\n]*)/.exec(text)?.[1] ?? /"value":"([^"\n\\]*)/.exec(text)?.[1];
+  if (status === 403) {
+    return new RestRefusal(
+      status,
+      code,
+      `The server refuses the key or SAS for ${what} (${code}). Check account, key and clock.`,
+    );
+  }
+  return new RestRefusal(
+    status,
+    code,
+    `${what} failed with ${status} ${code}${said === undefined ? "" : `: ${said}`}`,
+  );
+}
+
+function unreachable(asked: Asked, url: string, reason: string): TransferError {
+  return new TransferError(
+    `${new URL(url).origin} does not answer ${asked.method} ${asked.service} ${asked.path} ` +
+      `(${reason}). Check that the server runs there.`,
+  );
+}

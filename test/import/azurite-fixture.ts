@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { type Fixture, unpackFolder } from "../upgrade/fixture.ts";
+
+/** A data folder that a version of Azurite wrote. */
+export interface AzuriteFixture extends Pick<Fixture, "files"> {
+  readonly filledMs: number;
+}
+
+/** The versions whose folders are kept: an old, a middle and the newest one. */
+export const AZURITE_VERSIONS = ["3.20.1", "3.28.0", "3.37.0"] as const;
+
+export function azuriteFixturePath(version: string): string {
+  return `test/import/azurite-${version}.json.br`;
+}
+
+function readAzuriteFixture(path: string): AzuriteFixture {
+  return JSON.parse(brotliDecompressSync(readFileSync(path)).toString("utf8"));
+}
+
+export function writeAzuriteFixture(path: string, fixture: AzuriteFixture): void {
+  writeFileSync(path, brotliCompressSync(JSON.stringify(fixture)));
+}
+
+/** A folder of Azurite as if it had been filled now: the times of its messages are moved. */
+export function unpackAzuriteFixture(version: string, folder: string): string {
+  const { filledMs, files } = readAzuriteFixture(azuriteFixturePath(version));
+  const byMs = Date.now() - filledMs;
+  unpackFolder({ ...files, [QUEUES]: redated(files[QUEUES] ?? "", byMs) }, folder);
+  return folder;
+}
+
+const QUEUES = "__azurite_db_queue__.json";
+
+function redated(base64: string, byMs: number): string {
+  const database = JSON.parse(Buffer.from(base64, "base64").toString("utf8"));
+  for (const { name, data } of database.collections) {
+    if (name !== "$MESSAGES_COLLECTION$") continue;
+    for (const message of data) {
+      for (const field of ["insertionTime", "expirationTime"]) {
+        if (message[field].startsWith("9999")) continue;
+        message[field] = new Date(Date.parse(message[field]) + byMs).toISOString();
+      }
+      const visible = message.timeNextVisible;
+      message.timeNextVisible =
+        typeof visible === "number"
+          ? visible + byMs
+          : new Date(Date.parse(visible) + byMs).toISOString();
+    }
+  }
+  return Buffer.from(JSON.stringify(database)).toString("base64");
+}

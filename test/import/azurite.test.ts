@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { LazuliProcess } from "../command/process.ts";
+import { packFolder } from "../upgrade/fixture.ts";
+import { serveFolder } from "../upgrade/folder-server.ts";
+import { AZURITE_VERSIONS, unpackAzuriteFixture } from "./azurite-fixture.ts";
+import { describeAccount } from "./describe-account.ts";
+import { type AccountUrls, blobsAt, fillAccount } from "./fill-account.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-import-"));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = () => join(scratch, `folder${++folders}`);
+
+const ANY_PORTS = ["blob", "queue", "table", "file", "dfs", "smb"].flatMap((service) => [
+  `--${service}Port`,
+  "0",
+]);
+
+async function withServer<T>(
+  location: string,
+  body: (urls: AccountUrls) => Promise<T>,
+): Promise<T> {
+  const server = new LazuliProcess(["--location", location, ...ANY_PORTS]);
+  try {
+    const [blob, queue, table] = [
+      await server.urlOf("Blob"),
+      await server.urlOf("Queue"),
+      await server.urlOf("Table"),
+    ];
+    return await body({ blob, queue, table });
+  } finally {
+    server.signal("SIGTERM");
+    await server.ended();
+  }
+}
+
+const azuriteFolder = (version: string) => unpackAzuriteFixture(version, newFolder());
+
+/** What the same requests make of a server of ours. */
+const expected = withServer(newFolder(), async (urls) => {
+  await fillAccount(urls);
+  const lease = blobsAt(urls.blob).getContainerClient("box").getBlobClient("leased");
+  await lease.getBlobLeaseClient().breakLease(0);
+  return describeAccount(urls);
+});
+
+for (const version of AZURITE_VERSIONS) {
+  test(`import brings over everything that Azurite ${version} has, and only reads`, async () => {
+    const folder = azuriteFolder(version);
+    const before = packFolder(folder);
+    const location = newFolder();
+    const done = await new LazuliProcess(["import", folder, "--location", location]).ended();
+    assert.deepEqual([done.code, done.err.includes("failed")], [0, false], done.err);
+    assert.match(done.out, /^Imported the Azurite folder .*: \d+ objects, 0\.0 MiB\.\n$/);
+    assert.deepEqual(packFolder(folder), before);
+    const found = await withServer(location, describeAccount);
+    const all = comparable(await expected);
+    assert.deepEqual(comparable(found), version === WITHOUT_TAGS ? withoutTags(all) : all);
+    await requireTimes(location);
+  });
+}
+
+/** This version ignores the tags of an upload. */
+const WITHOUT_TAGS = "3.20.1";
+
+function withoutTags<T>(description: T): T {
+  return JSON.parse(JSON.stringify(description), (key, value) =>
+    key === "tags" && value !== null ? {} : value,
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Messages become visible, and expire, when they would have done so in Azurite. */
+async function requireTimes(location: string): Promise<void> {
+  const now = Date.now();
+  const server = await serveFolder(location, now);
+  try {
+    const work = server.queues.getQueueClient("work");
+    const visible = async (days: number) => {
+      server.clock.advance(now + days * DAY_MS - server.clock.now());
+      const { peekedMessageItems } = await work.peekMessages({ numberOfMessages: 32 });
+      return peekedMessageItems.map(({ messageText }) => messageText).sort();
+    };
+    const endless = "<for & ever>";
+    assert.deepEqual(await visible(0.5), [endless, "until"]);
+    assert.deepEqual(await visible(2.5), [endless, "later", "until"]);
+    assert.deepEqual(await visible(3.5), [endless, "later", "taken", "until"]);
+    assert.deepEqual(await visible(9.5), [endless, "taken", "until"]);
+    assert.deepEqual(await visible(20.5), [endless, "taken"]);
+    assert.deepEqual(await visible(30.5), [endless]);
+  } finally {
+    await server.close();
+  }
+}
+
+test("a folder of Azurite that is cut short is refused in one line, and leaves nothing", async () => {
+  const folder = azuriteFolder("3.37.0");
+  truncateSync(join(folder, "__azurite_db_blob__.json"), 9_000);
+  const location = newFolder();
+  const done = await new LazuliProcess(["import", folder, "--location", location]).ended();
+  assert.equal(done.code, 1);
+  assert.match(done.err, /^\S+__azurite_db_blob__\.json is cut short\. Stop Azurite, .*\n$/m);
+  const names = await withServer(location, async ({ blob }) => {
+    const found: string[] = [];
+    for await (const { name } of blobsAt(blob).listContainers()) found.push(name);
+    return found;
+  });
+  assert.deepEqual(names, []);
+});
+
+test("what the target has already is refused, left alone or replaced", async () => {
+  const folder = azuriteFolder("3.28.0");
+  const location = newFolder();
+  const run = (...flags: string[]) =>
+    new LazuliProcess(["import", folder, "--location", location, "--json", ...flags]).ended();
+  assert.equal((await run()).code, 0);
+  const before = comparable(await withServer(location, describeAccount));
+  const refused = await run();
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /^The container box exists already\. Choose with --existing: .*\n$/m);
+  const skipped = await run("--existing", "skip");
+  const { result } = JSON.parse(skipped.out);
+  assert.deepEqual([skipped.code, result.failed], [0, 0], skipped.err);
+  assert.deepEqual(comparable(await withServer(location, describeAccount)), before);
+  assert.equal((await run("--existing", "overwrite")).code, 0);
+  assert.deepEqual(comparable(await withServer(location, describeAccount)), before);
+});
+
+test("patterns choose containers, queues and tables", async () => {
+  const location = newFolder();
+  const only = "blob:em*,table:p?ople";
+  const args = ["import", azuriteFolder("3.28.0"), "--location", location, "--only", only];
+  assert.equal((await new LazuliProcess(args).ended()).code, 0);
+  const { blobs, queues, tables } = await withServer(location, describeAccount);
+  const names = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual(names((blobs as { containers: unknown }).containers), ["empty"]);
+  assert.deepEqual([queues, names(tables)], [[], ["people"]]);
+});
+
+test("bad input is refused in one line", async () => {
+  const run = async (...args: string[]) => {
+    const { code, err } = await new LazuliProcess(["import", ...args]).ended();
+    assert.equal(err.trimEnd().split("\n").length, 1, err);
+    return `${code}: ${err}`;
+  };
+  assert.match(await run(), /^2: `lazuli import` needs a source: lazuli import <source>\.\n$/);
+  assert.match(await run("/nowhere/at/all"), /^1: \S+ does not exist\. Check the path\.\n$/);
+  const folder = azuriteFolder("3.37.0");
+  assert.match(await run(folder, "--only", "blobs"), /^1: --only is a list like blob:logs-\*/);
+  assert.match(await run(folder, "--account", "x"), /^2: .* It has: devstoreaccount1\.\n$/);
+  assert.match(await run(folder, "--existing", "x"), /^2: --existing is fail, skip, overwrite/);
+  const secret = "AccountName=a;AccountKey=c2VjcmV0";
+  assert.ok(!(await run(folder, "--server", secret)).includes("c2VjcmV0"));
+});
+
+/** Without undefined fields. An imported blob never had the lease that was broken. */
+function comparable<T>(description: T): T {
+  return JSON.parse(JSON.stringify(description), (key, value) =>
+    key === "leaseState" && value === "broken" ? "available" : value,
+  );
+}
