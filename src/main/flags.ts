@@ -259,7 +259,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "config",
         value: "file",
-        help: "Accounts, token issuer, sources of copies, as JSON.",
+        help: "Configuration file: accounts and more.",
         commands: ["start", ...TRANSFER_COMMANDS, ...ACCOUNT_COMMANDS],
       },
     ],
