@@ -29,6 +29,10 @@ export class Waits {
     return this.#waiting.size > 0;
   }
 
+  wakeAll(): void {
+    for (const what of [...this.#waiting.keys()]) this.wake(what);
+  }
+
   wake(what: string): void {
     for (const done of [...(this.#waiting.get(what) ?? [])]) done();
   }

@@ -81,9 +81,10 @@ export function renewLeader(
   untilMs: Instant,
 ): LeaderRecord {
   const old = readLeader(tx);
-  const isOwn = old?.frontEnd === frontEnd;
-  if (old !== null && !isOwn && old.untilMs > nowMs) return old;
-  const leader = { frontEnd, sinceMs: isOwn ? old.sinceMs : nowMs, untilMs };
+  const isOver = old === null || old.untilMs <= nowMs;
+  if (!isOver && old.frontEnd !== frontEnd) return old;
+  // Whoever let its lease run out begins anew, and gives the others time to come back, too.
+  const leader = { frontEnd, sinceMs: isOver ? nowMs : old.sinceMs, untilMs };
   tx.set(leaderKey(), leaderFormat.encode(leader));
   return leader;
 }

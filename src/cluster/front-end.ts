@@ -182,13 +182,21 @@ export class FrontEnd implements Others {
 
   /** Called in every body that writes: nothing is written in the name of an ended front end. */
   requireRunning(tx: Transaction): void {
-    if (tx.get(this.#key) !== undefined) return;
-    throw this.#end();
+    // The run may be discarded, so only who gets the error knows that it is true.
+    if (tx.get(this.#key) === undefined) throw new FrontEndEnded();
   }
 
   /** Called in every body that only the leader may run. */
   requireLeader(tx: Transaction): void {
     if (readLeader(tx)?.frontEnd !== this.number) throw new NotLeader();
+  }
+
+  /** Called when a call of the store has found out that others have ended this front end. */
+  end(error: FrontEndEnded): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#giveUpClients();
+    this.#setup.onEnded(error);
   }
 
   get #key(): Bytes {
@@ -215,7 +223,7 @@ export class FrontEnd implements Others {
     try {
       const readsFrom = this.#readsFrom();
       const beaten = await store.transact((tx) => this.#renew(tx, readsFrom));
-      if (beaten === null) this.#end();
+      if (beaten === null) this.end(new FrontEndEnded());
       else this.#learn(beaten, clock.elapsedMs() - beganMs);
     } catch {
       // Whoever needs the records reports that they are out of reach.
@@ -285,20 +293,7 @@ export class FrontEnd implements Others {
 
   #beatAfter(pauseMs: number): void {
     if (this.#isOver) return;
-    this.#next = this.#setup.schedule(() => void this.beat(), pauseMs);
-  }
-
-  #end(): StoreError {
-    const error = new StoreError(
-      "unreachable",
-      "this front end was out of touch for too long, and the others have ended it: start it again",
-    );
-    if (!this.#isOver) {
-      this.#isOver = true;
-      this.#giveUpClients();
-      this.#setup.onEnded(error);
-    }
-    return error;
+    this.#next = this.#setup.schedule(() => this.beat(), pauseMs);
   }
 }
 
@@ -308,6 +303,16 @@ interface Beaten {
   readonly leads: boolean;
   readonly frontEnds: readonly { readonly epoch: bigint; readonly readsFrom: Stamp }[];
   readonly ended: readonly number[];
+}
+
+/** Others have ended this front end. Clients may try another one. */
+export class FrontEndEnded extends StoreError {
+  constructor() {
+    super(
+      "unreachable",
+      "this front end was out of touch for too long, and the others have ended it: start it again",
+    );
+  }
 }
 
 /** Another front end leads by now. */

@@ -9,24 +9,26 @@ import { LeaderStore, MemberStore } from "./member-store.ts";
 /** Timers by the time of a manual clock. */
 export class ManualTimers {
   readonly #clock: ManualClock;
-  readonly #timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  readonly #timers = new Set<{ readonly atMs: number; readonly run: () => void | Promise<void> }>();
 
   constructor(clock: ManualClock) {
     this.#clock = clock;
   }
 
-  readonly schedule = (run: () => void, afterMs: number) => {
+  readonly schedule = (run: () => void | Promise<void>, afterMs: number) => {
     const timer = { atMs: this.#clock.elapsedMs() + afterMs, run };
     this.#timers.add(timer);
     return { cancel: () => void this.#timers.delete(timer) };
   };
 
-  /** Calls what is due, once. */
-  runDue(): void {
+  /** Calls what is due, once, and waits for it. */
+  async runDue(): Promise<void> {
+    const running: (void | Promise<void>)[] = [];
     for (const timer of [...this.#timers]) {
       if (timer.atMs > this.#clock.elapsedMs() || !this.#timers.delete(timer)) continue;
-      timer.run();
+      running.push(timer.run());
     }
+    await Promise.all(running);
   }
 }
 
@@ -92,7 +94,7 @@ export class FrontEnds {
     for (let left = ms; left > 0; left -= BEAT_MS) {
       this.clock.advance(Math.min(left, BEAT_MS));
       for (const { frontEnd } of beating) await frontEnd.beat();
-      this.timers.runDue();
+      await this.timers.runDue();
     }
   }
 }

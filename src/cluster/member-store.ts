@@ -1,6 +1,6 @@
 import type { Store, Transaction, View } from "../store/store.ts";
 import { StoreDecorator } from "../store/store-decorator.ts";
-import type { FrontEnd } from "./front-end.ts";
+import { type FrontEnd, FrontEndEnded } from "./front-end.ts";
 
 /**
  * The store of a front end. It writes only while the front end runs, and knows which states of the
@@ -18,15 +18,17 @@ export class MemberStore extends StoreDecorator {
     return this.#frontEnd.during((inBody) => this.inner.read(inBody(body)));
   }
 
-  override transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#frontEnd.during((inBody) =>
-      this.inner.transact(
-        inBody((tx) => {
-          this.#frontEnd.requireRunning(tx);
-          return body(tx);
-        }),
-      ),
-    );
+  override async transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    const whileRunning = (tx: Transaction) => {
+      this.#frontEnd.requireRunning(tx);
+      return body(tx);
+    };
+    try {
+      return await this.#frontEnd.during((inBody) => this.inner.transact(inBody(whileRunning)));
+    } catch (error) {
+      if (error instanceof FrontEndEnded) this.#frontEnd.end(error);
+      throw error;
+    }
   }
 }
 

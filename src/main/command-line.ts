@@ -379,7 +379,7 @@ function requireNoContradictions(given: Given): void {
   }
 }
 
-/** Records that are shared exclude the flags of a data folder, and of SMB. */
+/** Records that are shared exclude the flags of a data folder. */
 function requireSharedAlone(given: Given): void {
   const shared = ["records", "bytes"].find((name) => given.has(name));
   if (shared === undefined) return;
@@ -393,9 +393,6 @@ function requireSharedAlone(given: Given): void {
     throw new UsageError(
       `--${shared} and --${other} contradict each other: leave one of them out.`,
     );
-  }
-  if (!isForFolder && given.text("services")?.split(",").includes("smb")) {
-    throw new UsageError("SMB does not work with --records yet: leave it out of --services.");
   }
 }
 

@@ -1,12 +1,17 @@
 import type { FrontEnd } from "../cluster/front-end.ts";
 import { forgetEnded, listFrontEnds, readFrontEnd } from "../cluster/front-end-records.ts";
+import { clearMessages } from "../cluster/messages.ts";
 import { ExtentCollection } from "../content/collect-extents.ts";
 import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
-import { clearHandles } from "../service/file/clear-handles.ts";
+import { clearHandles, type Runs } from "../service/file/clear-handles.ts";
 import type { FileContext } from "../service/file/context.ts";
 import { failInterruptedCopies as failInterruptedFileCopies } from "../service/file/fail-interrupted-copies.ts";
+import type { Peers } from "../service/file/peers.ts";
+import { clearWatches } from "../service/file/watched-shares.ts";
+import { WatchedStore } from "../service/file/watched-store.ts";
 import type { LeftExtents } from "../store/left-extents.ts";
 import type { View } from "../store/store.ts";
+import type { Member } from "./shared-data.ts";
 
 /**
  * What the leader does for front ends that have ended: their handles and locks end, their copies
@@ -19,14 +24,21 @@ export class LeaderWork {
   #collection: ExtentCollection;
   /** The epochs that ran when handles were last cleared. */
   #epochs: ReadonlySet<bigint> | null = null;
+  /** Takes over handles that clients may reclaim; nothing, unless the server has SMB. */
+  adopt: (runs: Runs) => Promise<void> = async () => {};
   /** The front ends whose copies were ended. */
   #copied: readonly number[] | null = null;
 
-  /** `files` has the leader's store. */
-  constructor(frontEnd: FrontEnd, files: FileContext, extents: LeftExtents) {
+  constructor({ frontEnd, leaderStore, messages, extents }: Member, files: FileContext) {
     this.#frontEnd = frontEnd;
-    this.#files = files;
     this.#extents = extents;
+    // Its own watchers get a message, too: they do not know of this store.
+    const peers: Peers = {
+      epoch: () => 0n,
+      post: (tx, epoch, message) => messages.post(tx, epoch, message),
+      listen() {},
+    };
+    this.#files = { ...files, store: new WatchedStore(leaderStore, peers) };
     this.#collection = this.#newCollection();
   }
 
@@ -41,7 +53,11 @@ export class LeaderWork {
     }
     const { epochs, ended } = this.#frontEnd;
     if (this.#epochs === null || !isSubset(this.#epochs, epochs)) {
+      const { store } = this.#files;
       await clearHandles(this.#files, runsEpoch);
+      await clearWatches(store, runsEpoch);
+      await clearMessages(store, runsEpoch);
+      await this.adopt(runsEpoch);
     }
     this.#epochs = epochs;
     if (this.#copied === null || ended.some((one) => !this.#copied?.includes(one))) {

@@ -14,6 +14,8 @@ import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import type { SmbListener } from "../front/smb/transport.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
+import type { Runs } from "../service/file/clear-handles.ts";
+import { receiveMessage } from "../service/file/receive-message.ts";
 import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import type { ServiceName } from "./flags.ts";
@@ -62,7 +64,14 @@ export class Listeners {
     this.#setup = setup;
     const { store, contents, breaks, copies } = setup.data;
     // REST and SMB share one watched store, so that each is notified of the other's changes.
-    this.#files = { store: new WatchedStore(store), contents, breaks, copies };
+    const { member } = setup.data;
+    const watched = new WatchedStore(store, member?.messages);
+    this.#files = { store: watched, contents, breaks, copies };
+    member?.messages.listen((message) => receiveMessage(this.#files, message));
+    member?.frontEnd.onLapse(() => {
+      watched.beginEpoch();
+      void this.#smb?.dropAll();
+    });
   }
 
   /** Opens the listeners. Each that is open adds its reversal to `undo`. */
@@ -95,6 +104,11 @@ export class Listeners {
   /** Asks clients to go elsewhere, before everything is closed. */
   retire(): void {
     for (const listener of this.#rest.values()) listener.retire();
+  }
+
+  /** Takes over persistent handles of front ends that do not run any more. */
+  async adopt(runs: Runs): Promise<void> {
+    await this.#smb?.adopt(runs);
   }
 
   /** Serves by other settings from the next request on. */
@@ -152,7 +166,12 @@ export class Listeners {
     const { around, log, epoch, shared } = this.#setup;
     const { budget, onOutcome } = shared;
     try {
-      return await listenSmb(settings, this.#files, epoch, around.clock, log, budget, onOutcome);
+      const isShared = this.#setup.data.member !== null;
+      const files = this.#files;
+      return await listenSmb(
+        ...([settings, files, epoch, isShared, around.clock] as const),
+        ...([log, budget, onOutcome] as const),
+      );
     } catch (error) {
       throw listenError("smb", settings.listen.smb, error as NodeJS.ErrnoException);
     }

@@ -113,7 +113,8 @@ async function open(
   const epoch = () => ownEpoch ?? member?.frontEnd.epoch ?? 0n;
   const copies = new RunningCopies(member?.frontEnd.number);
   undo.add(() => copies.stop());
-  const background = sweeping(data, around, log);
+  const leading = member === null ? null : new LeaderWork(member, data);
+  const background = sweeping(data, leading, around, log);
   undo.add(() => background.stop());
   data.space?.onSpace((isShort) => {
     log.tell(isShort ? FULL : NO_LONGER_FULL);
@@ -144,6 +145,7 @@ async function open(
   const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
     metrics?.watch(name, listener),
   );
+  if (leading !== null) leading.adopt = (runs) => listeners.adopt(runs);
   background.start();
   readiness.start();
   if (settings.scrub !== null) {
@@ -197,7 +199,12 @@ function logKeyFailures({ oauth }: Settings, log: Log): void {
   oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
 }
 
-function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background {
+function sweeping(
+  data: Data,
+  leading: LeaderWork | null,
+  { schedule }: Surroundings,
+  log: Log,
+): Background {
   const { member, contents } = data;
   const swept = member === null ? data : { ...data, store: member.leaderStore };
   const parts = [new BlobSweep(swept), new QueueSweep(swept), new TableSweep(swept)];
@@ -206,10 +213,7 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
     (part) => async () => isSweeper() && (await part.sweep()),
   );
   const collect = data.collect === null ? [] : [data.collect];
-  if (member !== null) {
-    const work = new LeaderWork(member.frontEnd, swept, member.extents);
-    collect.push(() => work.round());
-  }
+  if (leading !== null) collect.push(() => leading.round());
   const rounds = [...sweeps, () => contents.sweep(), ...collect, () => lookForSpace(data)];
   return new Background(rounds, schedule, (error) => {
     // A full disk was reported when it became full. Another leader goes on with what this one did.

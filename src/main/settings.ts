@@ -15,7 +15,6 @@ import { readBytesPlace } from "./bytes-place.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
-import type { ServiceName } from "./flags.ts";
 import { requireNoExposure } from "./network-guard.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
@@ -72,26 +71,14 @@ export function readSettings(options: Options, read = readFile): Settings {
   const [records, bytes] = [chosen(options, config, "records"), chosen(options, config, "bytes")];
   const bucket = chooseBucket(bytes, options, config);
   const shared = chooseShared(records, bytes, options);
-  const services = servicesOn(shared, options);
   const warnings = [
-    ...(services.length < options.services.length ? [NO_SMB] : []),
     ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
     ...roleWarnings(stated, oauth),
   ];
   const parts = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
   const location = shared === null ? options.location : null;
-  const places = { location, services, shared, bucket, connectionsPerAddress };
+  const places = { location, shared, bucket, connectionsPerAddress };
   return { ...options, ...parts, ...places, config, statedAccounts: stated };
-}
-
-const NO_SMB = "SMB is not served: it does not work with --records yet";
-
-/** Front ends do not know each other's SMB handles and locks. */
-function servicesOn(shared: SharedPlace | null, { services }: Options): readonly ServiceName[] {
-  if (shared === null) return services;
-  const others = services.filter((service) => service !== "smb");
-  if (others.length > 0) return others;
-  throw new UsageError("SMB does not work with --records yet: start another service.");
 }
 
 /** Flags and configuration file may each name a place, but neither one twice. */

@@ -4,6 +4,7 @@ import { key, SPACE } from "../base/keys.ts";
 import type { Schedule } from "../base/schedule.ts";
 import { FrontEnd } from "../cluster/front-end.ts";
 import { LeaderStore, MemberStore } from "../cluster/member-store.ts";
+import { Messages } from "../cluster/messages.ts";
 import { readPlace } from "../content/extent-makers.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { claimFolder, probeFolder } from "../engine/folder/claim-folder.ts";
@@ -12,7 +13,7 @@ import type { PostgresAddress } from "../engine/postgres/address.ts";
 import { openPostgresStore, type PostgresStore } from "../engine/postgres/store.ts";
 import type { S3Place } from "../engine/s3/s3-place.ts";
 import { Machine } from "../machine/machine.ts";
-import { CacheBreaks } from "../service/file/cache-breaks.ts";
+import { CacheBreaks, systemTimer } from "../service/file/cache-breaks.ts";
 import type { Extents } from "../store/extents.ts";
 import type { LeftExtents } from "../store/left-extents.ts";
 import type { FailStop, Store } from "../store/store.ts";
@@ -35,6 +36,7 @@ export interface Member {
   readonly frontEnd: FrontEnd;
   /** The store for what only the leader does. */
   readonly leaderStore: Store;
+  readonly messages: Messages;
   readonly extents: LeftExtents;
 }
 
@@ -61,9 +63,12 @@ export async function openSharedData(
     const leaderStore = new LeaderStore(store, frontEnd);
     const shared = { others: frontEnd, sweepStore: leaderStore };
     const contents = new StoredContents(store, extents, machine, extents, shared);
-    const breaks = new CacheBreaks();
+    const messages = new Messages(store, frontEnd);
+    undo.add(async () => messages.close());
+    const breaks = new CacheBreaks(systemTimer, messages);
+    store.changes((keys) => breaks.hear(keys));
     const none = { warnings: [], space: null, engine: null, collect: null };
-    const member: Member = { frontEnd, leaderStore, extents };
+    const member: Member = { frontEnd, leaderStore, messages, extents };
     const { clock } = records;
     const database = { name: "the database", reach: () => records.read(() => null) };
     const dependencies = [database, dependency];

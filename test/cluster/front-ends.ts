@@ -43,7 +43,10 @@ export class FrontEnd {
       `--${name}Port`,
       `${this.ports.get(SERVICES[name].port)}`,
     ]);
-    const process = new LazuliProcess(["start", ...this.#args, ...ports], this.#env);
+    const process = new LazuliProcess(
+      ["start", ...this.#args, ...ports, "--smbPort", "0"],
+      this.#env,
+    );
     this.#process = process;
     await process.urlOf("Blob");
     return process;

@@ -9,13 +9,12 @@ import {
   PostgresServer,
   skipWithoutOwnPostgres,
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
-import { anyPorts } from "../../src/main/any-ports.fixture.ts";
-import { REST_SERVICES } from "../../src/main/flags.ts";
+import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
 
 const skip = skipWithoutOwnPostgres();
-const PORTS = anyPorts(REST_SERVICES);
+const PORTS = ANY_PORTS;
 const ready = (service: string) =>
   new RegExp(`^${service} service is successfully listening at (\\S+)$`, "m");
 
@@ -39,7 +38,7 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
   /** The single line with which a start fails. */
   async function refusal(t: TestContext, args: readonly string[], env?: Record<string, string>) {
     const { code, out, err } = await start(t, args, env).ended();
-    const line = err.replace(/^.*SMB is not served.*\n/, "");
+    const line = err;
     assert.notEqual(code, 0);
     assert.deepEqual([out, line.trimEnd().split("\n").length], ["", 1], err);
     assert.ok(!line.includes("p%40ss"), "the password is printed");
@@ -114,7 +113,6 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
       [["--records", records], 2, /give a folder with --bytes/],
       [["--bytes", bytes], 2, /--bytes belongs to --records/],
       [["--records", records, "--bytes", bytes, "--location", "x"], 2, /contradict each other/],
-      [["--records", records, "--bytes", bytes, "--services", "smb"], 2, /does not work with/],
       [
         ["--records", records.replace("p%40ss", "wrong"), "--bytes", bytes],
         1,
@@ -142,7 +140,7 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
     const other = ["--records", server.url(), "--bytes", bytes];
     assert.match((await refusal(t, other)).line, /belongs to another cluster/);
     const folder = join(scratch, "alone");
-    const alone = new LazuliProcess(["start", "--location", folder, ...PORTS, "--smbPort", "0"]);
+    const alone = new LazuliProcess(["start", "--location", folder, ...PORTS]);
     t.after(() => alone.kill());
     await blobsAt(alone);
     const both = ["--records", server.url(), "--bytes", folder];

@@ -79,6 +79,7 @@ export function listenSmb(
     accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
     files,
     epoch: () => epoch,
+    isShared: false,
     encryption: options.encryption ?? "preferred",
     signingRequired: options.signingRequired ?? false,
     dialectMin: options.dialectMin ?? DIALECT.smb202,

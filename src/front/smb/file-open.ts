@@ -55,6 +55,8 @@ export interface FileOpenParts {
   readonly share: bigint;
   readonly item: bigint;
   readonly handle: bigint;
+  /** The epoch of the handle: it is not ours any more if another front end takes it over. */
+  readonly epoch: bigint;
   readonly isDirectory: boolean;
   readonly granted: number;
   readonly mode: number;
@@ -86,7 +88,7 @@ export class FileOpen extends OpenBase {
   readonly granted: number;
   readonly share: bigint;
   /** The address of the handle for the service. */
-  readonly asked: HandleAsked;
+  readonly asked: Required<HandleAsked>;
   readonly cache: Bytes;
   /** The path by which its client opened it, for logs; null for one of the process before. */
   openedAs: string | null = null;
@@ -124,7 +126,8 @@ export class FileOpen extends OpenBase {
     this.durability = parts.durability;
     this.names = parts.names;
     this.action = parts.action;
-    this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
+    const { at, item, handle, epoch } = parts;
+    this.asked = { at, item, handle, epoch };
     const { files, limits } = host.options;
     this.ahead = new ReadAhead(limits.readAheadMs, host.readAheadBudget);
     this.writeTime = new WriteTime(async () => {

@@ -1,4 +1,9 @@
-import { listPersistentHandles } from "../../service/file/list-persistent-handles.ts";
+import type { Runs } from "../../service/file/clear-handles.ts";
+import {
+  listPersistentHandles,
+  type PersistentHandle,
+} from "../../service/file/list-persistent-handles.ts";
+import { takeOverHandle } from "../../service/file/take-over-handle.ts";
 import { FileOpen } from "./file-open.ts";
 import type { SmbServer } from "./smb-server.ts";
 
@@ -7,25 +12,45 @@ const OPENED = 1;
 
 /** Restores persistent handles of the process before, so that their clients can reconnect. */
 export async function restoreHandles(server: SmbServer): Promise<void> {
-  for (const { place, cache, persistent } of await listPersistentHandles(server.options.files)) {
-    const { account, share, createGuid, timeoutMs, granted, mode, fileId } = persistent;
-    const open = new FileOpen(server, {
-      fileId: { persistent: fileId, volatile: fileId },
-      treeId: NO_TREE,
-      at: { account, share, snapshot: null },
-      share: place.share,
-      item: place.id,
-      handle: place.handle,
-      isDirectory: false,
-      granted,
-      mode,
-      session: null,
-      cache,
-      durability: { timeoutMs, createGuid, account, isPersistent: true },
-      names: null,
-      action: OPENED,
-    });
-    server.register(open);
-    server.durables.preserve(open);
+  for (const handle of await listPersistentHandles(server.options.files)) {
+    preserve(server, handle);
   }
+}
+
+/**
+ * Takes over the persistent handles of front ends that do not run any more: somebody must end them
+ * if their clients do not come back.
+ */
+export async function adoptHandles(server: SmbServer, runs: Runs): Promise<void> {
+  const { files, epoch } = server.options;
+  for (const handle of await listPersistentHandles(files)) {
+    const taken = await takeOverHandle(files, handle, epoch(), runs);
+    if (taken !== null) preserve(server, taken);
+  }
+}
+
+/** Lets a client reconnect to a handle until its timeout. */
+export function preserve(server: SmbServer, handle: PersistentHandle): FileOpen {
+  const { place, cache, persistent, epoch } = handle;
+  const { account, share, createGuid, timeoutMs, granted, mode, fileId } = persistent;
+  const open = new FileOpen(server, {
+    fileId: { persistent: fileId, volatile: fileId },
+    treeId: NO_TREE,
+    at: { account, share, snapshot: null },
+    share: place.share,
+    item: place.id,
+    handle: place.handle,
+    epoch,
+    isDirectory: false,
+    granted,
+    mode,
+    session: null,
+    cache,
+    durability: { timeoutMs, createGuid, account, isPersistent: true },
+    names: null,
+    action: OPENED,
+  });
+  server.register(open);
+  server.durables.preserve(open);
+  return open;
 }

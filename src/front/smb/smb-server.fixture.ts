@@ -74,6 +74,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
     accounts: new Map([[user, { name: user, passwordHashes: [passwordHash(password)] }]]),
     files,
     epoch: () => 1n,
+    isShared: false,
     encryption: traits.encryption ?? "preferred",
     signingRequired: traits.signingRequired ?? false,
     dialectMin: traits.dialectMin ?? DIALECT.smb202,

@@ -25,6 +25,8 @@ export interface SmbServerOptions {
   readonly files: WatchedFiles;
   /** The number of this process, with which handles are marked that it opens now. */
   readonly epoch: () => bigint;
+  /** Whether other front ends serve the same shares. */
+  readonly isShared: boolean;
   readonly encryption: SmbEncryption;
   /** Whether clients that cannot sign are refused. */
   readonly signingRequired: boolean;

@@ -4,6 +4,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
+import type { Runs } from "../../service/file/clear-handles.ts";
 import { ConnectionTable, type Counted, type TableLimits } from "../connection-table.ts";
 import { Pace, type Transfer } from "../pace.ts";
 import { ReadMemory } from "../read-memory.ts";
@@ -17,7 +18,7 @@ import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
 import { STATUS } from "./nt-status.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
-import { restoreHandles } from "./restore-handles.ts";
+import { adoptHandles, restoreHandles } from "./restore-handles.ts";
 import { SendQueue } from "./send-queue.ts";
 import { reportDrop } from "./smb-outcome.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
@@ -46,6 +47,10 @@ export interface SmbListener {
    * gone.
    */
   change(change: SmbChange): void;
+  /** Takes over persistent handles of front ends that do not run any more. */
+  adopt(runs: Runs): Promise<void>;
+  /** Closes all connections, because clients must not trust their handles and caches any longer. */
+  dropAll(): Promise<void>;
   /** Accepts no more connections, closes the existing ones, and releases what they had open. */
   drain(): Promise<void>;
 }
@@ -88,7 +93,8 @@ class TcpListener implements SmbListener {
 
   async open(): Promise<void> {
     const { host, port, log } = this.#options;
-    await restoreHandles(this.#smb);
+    // Handles of other front ends are theirs, or the leader adopts them.
+    if (!this.#options.isShared) await restoreHandles(this.#smb);
     await new Promise<void>((resolve, reject) => {
       this.#tcp.once("error", reject).listen({ host, port }, () => {
         this.#tcp.off("error", reject);
@@ -117,6 +123,17 @@ class TcpListener implements SmbListener {
   change({ accounts, limits }: SmbChange): void {
     this.#lines.limits = limits;
     this.#smb.useAccounts(accounts);
+  }
+
+  adopt(runs: Runs): Promise<void> {
+    return adoptHandles(this.#smb, runs);
+  }
+
+  async dropAll(): Promise<void> {
+    const dropped = [...this.#lines];
+    for (const line of dropped) line.drop();
+    await Promise.all(dropped.map((line) => line.gone));
+    await this.#smb.durables.close();
   }
 
   async drain(): Promise<void> {

@@ -20,6 +20,8 @@ export interface HandleAsked {
   /** The id of the file or directory that is open. */
   readonly item: bigint;
   readonly handle: HandleId;
+  /** The epoch of who asks: another front end may have taken the handle over. Omitted for any. */
+  readonly epoch?: bigint;
 }
 
 export interface InHandle {
@@ -64,5 +66,6 @@ export function admitToHandle(view: View, asked: HandleAsked): InHandle {
   const handle = readHandle(view, item, asked.handle);
   const opens = readOpens(view, item);
   if (handle === null || opens === null) throw new Fault("InvalidHandle");
+  if (handle.epoch !== (asked.epoch ?? handle.epoch)) throw new Fault("InvalidHandle");
   return { share, tree: treeOf(share), item, handle, opens };
 }

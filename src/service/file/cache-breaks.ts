@@ -1,11 +1,21 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { SPACE } from "../../base/keys.ts";
 import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
 import { isUnreachable, type Store, type Transaction } from "../../store/store.ts";
 import type { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheOwner } from "./cache-owner.ts";
-import { readCache, writeCache } from "./cache-records.ts";
+import { epochsOfCache, itemOfCacheKey, readCache, writeCache } from "./cache-records.ts";
 import { type BreakNotice, cachesToBreak, writeStep } from "./caches.ts";
 import { type OpenItem, readOpens } from "./open-records.ts";
+import { encodeMessage } from "./peer-messages.ts";
+import type { Peers } from "./peers.ts";
+
+/** Tells another front end to send a break to its client. */
+export interface BreakMessage {
+  readonly kind: "break";
+  readonly notice: BreakNotice;
+}
 
 /** How long a client has to answer a break. */
 export const BREAK_MS_MAX = 35_000;
@@ -27,17 +37,21 @@ export const systemTimer: Timer = {
 };
 
 /**
- * Sends breaks of oplocks and leases to clients and waits for the answers, within one process. The
- * store holds what is decided.
+ * Sends breaks of oplocks and leases to clients and waits for the answers. The store holds what is
+ * decided. Clients of other front ends get their notices from there, and the changed records tell
+ * of their answers.
  */
 export class CacheBreaks {
   readonly timer: Timer;
+  readonly #peers: Peers | null;
   readonly #waits = new Waits();
   readonly #deadlines = new Map<string, () => void>();
   #tell: (notice: BreakNotice) => void = () => {};
 
-  constructor(timer: Timer = systemTimer) {
+  /** `peers` is null for a process that is alone. */
+  constructor(timer: Timer = systemTimer, peers: Peers | null = null) {
     this.timer = timer;
+    this.#peers = peers;
   }
 
   /** Registers the function that sends notices to clients. */
@@ -57,7 +71,10 @@ export class CacheBreaks {
     const end = new AbortController();
     const settled = this.#waits.next(nameOf(needed.item), [end.signal]);
     try {
-      const { notices, mustWait } = await store.transact((tx) => beginBreaks(tx, needed));
+      const { notices, mustWait } = await store.transact((tx) => {
+        const begun = beginBreaks(tx, needed);
+        return { ...begun, notices: begun.notices.filter((notice) => this.#isOwn(tx, notice)) };
+      });
       for (const notice of notices) this.send(store, notice);
       if (!mustWait) return true;
       const signal = patience();
@@ -83,6 +100,25 @@ export class CacheBreaks {
     // Called with every close; nearly always there is nothing to wake.
     if (this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
     if (this.#waits.areThere) this.#waits.wake(nameOf(item));
+  }
+
+  /** Learns of commits at other front ends: their clients may have answered. */
+  hear(keys: readonly Bytes[] | null): void {
+    if (!this.#waits.areThere) return;
+    if (keys === null) this.#waits.wakeAll();
+    for (const key of keys ?? []) {
+      if (key[0] === SPACE.cache) this.#waits.wake(nameOf(itemOfCacheKey(key)));
+    }
+  }
+
+  /** Whether the client is one of ours. Sends the notice to the other front ends that serve it. */
+  #isOwn(tx: Transaction, notice: BreakNotice): boolean {
+    const peers = this.#peers;
+    if (peers === null) return true;
+    const epochs = epochsOfCache(tx, notice.item, notice.owner);
+    const message = encodeMessage<BreakMessage>({ kind: "break", notice });
+    for (const epoch of epochs) if (epoch !== peers.epoch()) peers.post(tx, epoch, message);
+    return epochs.has(peers.epoch());
   }
 
   /** Cancels all deadlines. */

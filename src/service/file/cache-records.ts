@@ -4,7 +4,7 @@ import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Caching } from "../../rules/caching.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { CacheOwner } from "./cache-owner.ts";
-import type { OpenItem } from "./open-records.ts";
+import { decodeHandle, type OpenItem } from "./open-records.ts";
 
 /**
  * The records of client caches, beside those of the handles: one for each oplock and each lease. A
@@ -46,6 +46,21 @@ const leasedFormat = format(1, leasedShape);
 
 function cacheKey({ share, id }: OpenItem, owner: CacheOwner): Bytes {
   return key(SPACE.cache, share, id, owner);
+}
+
+/** Decodes the item from the key of a cache. */
+export function itemOfCacheKey(found: Bytes): OpenItem {
+  const parts = new KeyReader(found);
+  return { share: parts.u64(), id: parts.u64() };
+}
+
+/** The epochs of the front ends whose clients have handles of a cache. */
+export function epochsOfCache(view: View, { share, id }: OpenItem, owner: CacheOwner): Set<bigint> {
+  const all = key(SPACE.handle, share, id);
+  const handles = view
+    .range(all, keyAfter(all), { limit: Number.POSITIVE_INFINITY })
+    .map((entry) => decodeHandle(entry.value));
+  return new Set(handles.filter(({ cache }) => cache.equals(owner)).map(({ epoch }) => epoch));
 }
 
 export function readCache(view: View, item: OpenItem, owner: CacheOwner): Cache | null {

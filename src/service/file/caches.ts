@@ -204,6 +204,8 @@ export function writeStep(
 ): BreakNotice | null {
   const { owner, isVersioned, handles, users } = cache;
   const { caching, notice } = step;
+  // Nothing new: those who wait for the break would be woken up in vain.
+  if (notice === null && caching === cache.caching) return null;
   // To the client, the next step of a break is part of the same change.
   const goesOn = cache.caching.breaking !== null;
   const epoch = notice === null || goesOn ? cache.epoch : nextEpoch(cache);

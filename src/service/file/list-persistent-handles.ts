@@ -9,6 +9,8 @@ export interface PersistentHandle {
   readonly place: HandlePlace;
   readonly cache: Buffer;
   readonly persistent: Persistent;
+  /** Marks the process that serves it. */
+  readonly epoch: bigint;
 }
 
 /** The handles that clients may reclaim after a restart. */
@@ -33,5 +35,6 @@ export async function listPersistentHandles(context: FileContext): Promise<Persi
 function handleOf(view: View, place: HandlePlace): PersistentHandle | null {
   const handle = readHandle(view, place, place.handle);
   if (handle === null || handle.persistent === null) return null;
-  return { place, cache: handle.cache, persistent: handle.persistent };
+  const { cache, persistent, epoch } = handle;
+  return { place, cache, persistent, epoch };
 }

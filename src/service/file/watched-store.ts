@@ -4,14 +4,23 @@ import type { Stamp } from "../../base/stamp.ts";
 import { appendInPlace, derivedRange, fetchesRecords, prefetch } from "../../store/accelerated.ts";
 import type { Derivation, Derived, DerivedRange, Need } from "../../store/acceleration.ts";
 import type { Entry, RangeOptions } from "../../store/entry.ts";
-import type { Transaction } from "../../store/store.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
 import { StoreDecorator } from "../../store/store-decorator.ts";
 import type { FileContext } from "./context.ts";
 import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
+import { encodeMessage } from "./peer-messages.ts";
+import type { Peers } from "./peers.ts";
+import { deleteWatch, watchesOf, writeWatch } from "./watched-shares.ts";
 
 /** The context of the File service with a store that reports changes. */
 export interface WatchedFiles extends FileContext {
   readonly store: WatchedStore;
+}
+
+/** Tells another front end of changes that its clients watch for. */
+export interface ChangesMessage {
+  readonly kind: "changes";
+  readonly changes: readonly FileChange[];
 }
 
 /** Receives the changes that one transaction made to a share, once it is committed. */
@@ -24,6 +33,17 @@ export type Watcher = (changes: readonly FileChange[]) => void;
  */
 export class WatchedStore extends StoreDecorator {
   readonly #watchers = new Map<bigint, Set<Watcher>>();
+  readonly #peers: Peers | null;
+  /** Shares of whose changes the other front ends tell us, or soon will. */
+  readonly #heard = new Map<bigint, Promise<void>>();
+  /** Shares of which we do not want to hear any more, until the others know it. */
+  readonly #leaving = new Map<bigint, Promise<void>>();
+
+  /** `peers` is null for a process that is alone. */
+  constructor(inner: Store, peers: Peers | null = null) {
+    super(inner);
+    this.#peers = peers;
+  }
 
   /** Reports changes in a share to `watcher` until the returned function is called. */
   watch(share: bigint, watcher: Watcher): () => void {
@@ -37,20 +57,92 @@ export class WatchedStore extends StoreDecorator {
     };
   }
 
+  /**
+   * Resolves when other front ends know that this one watches a share: watchers hear of all commits
+   * from then on. Call it after `watch`.
+   */
+  async heard(share: bigint): Promise<void> {
+    const peers = this.#peers;
+    if (peers === null) return;
+    const known = this.#heard.get(share) ?? this.#listenTo(share, peers.epoch());
+    this.#heard.set(share, known);
+    await known;
+  }
+
+  /** Tells watchers what another front end has told. */
+  hear(changes: readonly FileChange[]): void {
+    this.#tell(changes);
+    for (const { share } of changes) if (!this.#watchers.has(share)) this.#stopHearing(share);
+  }
+
+  /** Forgets what other front ends know of this one, because its epoch is over. */
+  beginEpoch(): void {
+    this.#heard.clear();
+  }
+
   override transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#watchers.size === 0 ? this.inner.transact(body) : this.#transactAndTell(body);
+    const isPlain = this.#watchers.size === 0 && this.#peers === null;
+    return isPlain ? this.inner.transact(body) : this.#transactAndTell(body);
   }
 
   async #transactAndTell<T>(body: (tx: Transaction) => T): Promise<T> {
     let changes: readonly FileChange[] = [];
     const result = await this.inner.transact((tx) => {
-      const noting = new NotingTransaction(tx, (share) => this.#watchers.has(share));
+      const elsewhere = new Map<bigint, readonly bigint[]>();
+      const noting = new NotingTransaction(tx, (share) => this.#isWatched(tx, share, elsewhere));
       const done = body(noting);
       changes = changesBetween(noting.before, tx);
+      for (const [share, epochs] of elsewhere) this.#post(tx, share, epochs, changes);
       return done;
     });
     if (changes.length > 0) this.#tell(changes);
     return result;
+  }
+
+  /** Whether anybody watches a share; `elsewhere` gets the epochs of other front ends that do. */
+  #isWatched(view: View, share: bigint, elsewhere: Map<bigint, readonly bigint[]>): boolean {
+    const peers = this.#peers;
+    if (peers !== null && !elsewhere.has(share)) {
+      const epochs = watchesOf(view, share);
+      elsewhere.set(
+        share,
+        epochs.filter((epoch) => epoch !== peers.epoch()),
+      );
+    }
+    return this.#watchers.has(share) || (elsewhere.get(share)?.length ?? 0) > 0;
+  }
+
+  #post(
+    tx: Transaction,
+    share: bigint,
+    epochs: readonly bigint[],
+    changes: readonly FileChange[],
+  ): void {
+    const ofShare = changes.filter((change) => change.share === share);
+    if (epochs.length === 0 || ofShare.length === 0) return;
+    const message = encodeMessage<ChangesMessage>({ kind: "changes", changes: ofShare });
+    for (const epoch of epochs) this.#peers?.post(tx, epoch, message);
+  }
+
+  async #listenTo(share: bigint, epoch: bigint): Promise<void> {
+    await this.#leaving.get(share);
+    try {
+      await this.inner.transact((tx) => writeWatch(tx, share, epoch));
+    } catch (error) {
+      this.#heard.delete(share);
+      throw error;
+    }
+  }
+
+  #stopHearing(share: bigint): void {
+    const epoch = this.#peers?.epoch();
+    if (epoch === undefined || !this.#heard.delete(share)) return;
+    const left = this.inner
+      .transact((tx) => deleteWatch(tx, share, epoch))
+      // The leader does it when this epoch is over.
+      .catch(() => {})
+      .then(() => void this.#leaving.delete(share));
+    this.#leaving.set(share, left);
   }
 
   #tell(changes: readonly FileChange[]): void {

@@ -53,7 +53,10 @@ async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean
   const next = watch.next([call.pend(), open.ending, refused.signal]);
   try {
     // The watch does not report what happened before it began: the handle may be closed already.
-    if (isFirst) await expectOpen(call, open);
+    if (isFirst) {
+      await call.server.options.files.store.heard(open.share);
+      await expectOpen(call, open);
+    }
   } catch (error) {
     refused.abort();
     throw error;

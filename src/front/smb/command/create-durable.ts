@@ -3,6 +3,7 @@ import type { CachingGranted } from "../../../service/file/caches.ts";
 import { getOpenCaching } from "../../../service/file/get-open-caching.ts";
 import { getOpenItem } from "../../../service/file/get-open-item.ts";
 import type { Persistent } from "../../../service/file/open-records.ts";
+import { findPersistentHandle, takeOverHandle } from "../../../service/file/take-over-handle.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
@@ -12,6 +13,7 @@ import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { OPLOCK } from "../oplock-level.ts";
 import { pathOf } from "../path.ts";
+import { preserve } from "../restore-handles.ts";
 import { leaseAnswer, leaseNamed, namesLeaseOf, oplockOf } from "./create-caching.ts";
 
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
@@ -69,7 +71,8 @@ export async function reopen(
   asked: Reconnect,
 ): Promise<Answer> {
   const { server, session, tree, chain } = call;
-  const open = server.durables.find(asked.fileId.persistent);
+  const open =
+    server.durables.find(asked.fileId.persistent) ?? (await takeOver(call, share, asked));
   if (open === null || open.asked.at.share !== share) throw notFound();
   requireSameClient(call, request, asked, open);
   const found = await getOpenItem(server.options.files, open.asked);
@@ -82,6 +85,22 @@ export async function reopen(
   session.opens.set(open.fileId.volatile, open);
   chain.fileId = open.fileId;
   return answer;
+}
+
+/** Takes over a persistent handle that a client had at another front end. Null if there is none. */
+async function takeOver(
+  { server, session }: Call,
+  share: string,
+  { fileId, createGuid }: Reconnect,
+): Promise<FileOpen | null> {
+  const { files, epoch, isShared } = server.options;
+  if (!isShared || createGuid === null) return null;
+  const found = await findPersistentHandle(files, fileId.persistent, createGuid);
+  if (found === null || found.epoch === epoch()) return null;
+  const { persistent } = found;
+  if (persistent.account !== session.account || persistent.share !== share) return null;
+  const taken = await takeOverHandle(files, found, epoch());
+  return taken === null ? null : preserve(server, taken);
 }
 
 /** Further fields of a response. */

@@ -74,7 +74,8 @@ async function openNew(
   const granted = grantedAccess(request.access, mostOf(snapshot));
   const mode = request.options & MODE_OPTIONS;
   const persistent = persistentOf(durable, { account, share, granted, mode, fileId: id });
-  const done = await openAs(call, openingOf(call, at, request, granted, persistent));
+  const asked = openingOf(call, at, request, granted, persistent);
+  const done = await openAs(call, asked);
   const isFile = !done.isDirectory && snapshot === null;
   const open = new FileOpen(server, {
     fileId,
@@ -83,6 +84,7 @@ async function openNew(
     share: done.tree.share,
     item: done.item.id,
     handle: done.handle,
+    epoch: asked.opener.epoch,
     isDirectory: done.isDirectory,
     granted,
     mode,

@@ -64,6 +64,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);
     const cancelled = call.pend();
     const unlocked = nextUnlock(call, open, [cancelled, open.ending]);
+    await call.server.options.files.store.heard(open.share);
     outcome = await attempt();
     if (outcome !== "blocked") break;
     await unlocked;

@@ -24,8 +24,8 @@ async function readFile(call: Call, open: FileOpen, request: ReadRequest): Promi
   if (open.isDirectory) throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
   open.expect(ACCESS.readData | ACCESS.execute);
   if (from + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
-  const { at, item, handle } = open.asked;
-  const asked = { at, item, handle, from, length, ahead: open.ahead };
+  const { at, item, handle, epoch } = open.asked;
+  const asked = { at, item, handle, epoch, from, length, ahead: open.ahead };
   const share = await call.share(length);
   try {
     const borrowed = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;

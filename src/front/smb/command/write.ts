@@ -33,9 +33,9 @@ async function writeFile(
   const isAtEnd = offset === AT_END;
   if (!isAtEnd && offset + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
   const { files } = call.server.options;
-  const { at, item, handle } = open.asked;
+  const { at, item, handle, epoch } = open.asked;
   const from = isAtEnd ? null : offset;
-  const asked = { at, item, handle, from, bytes: data, preservesWritten: true };
+  const asked = { at, item, handle, epoch, from, bytes: data, preservesWritten: true };
   const taken = await call.bulk?.taken;
   await afterCacheBreaks(call, () =>
     taken === undefined ? writeOpenFile(files, asked) : writeTaken(files, asked, taken),
