@@ -13,6 +13,7 @@ const ROWS: Readonly<Record<AclNeed, readonly [above: string, parent: string, pa
   traverse: ["`--x`", "`--x`", "nothing"],
   read: ["`--x`", "`--x`", "`r--`"],
   write: ["`--x`", "`--x`", "`-w-`"],
+  execute: ["`--x`", "`--x`", "`--x`"],
   append: ["`--x`", "`--x`", "`rw-`"],
   list: ["`--x`", "`--x`", "`r-x`"],
   create: ["`--x`", "`-wx`", "nothing"],
@@ -80,8 +81,8 @@ its rights stay as they are. A mask that is missing is the union of what it limi
 Anything else is 400 \`InvaldAccessControlList\`, which is how the service writes this code.
 
 \`x-ms-permissions\` is \`rwxr-x---\` or \`0750\`, with \`t\`, \`T\` or a leading \`1\` for the sticky bit. If a list has a mask, the group's letters show and
-set the mask. A \`+\` behind the letters says that there are more entries. \`x-ms-umask\` has four octal digits. \`upn=true\` is accepted; there is no
-directory with names, so ids are shown.
+set the mask. A \`+\` behind the letters says that there are more entries. \`x-ms-umask\` has four octal digits. \`upn=true\` and \`x-ms-upn\` are accepted; there is
+no directory with names, so ids are shown.
 
 ## New paths
 
@@ -100,5 +101,19 @@ Set Access Control Recursive replaces (\`set\`), changes (\`modify\`) or removes
 in a request at most (\`maxRecords\`). Default entries change directories only. The mask is calculated again when an entry changes that it limits,
 unless the request sets it. A path that cannot be changed is in \`failedEntries\`, and ends the request unless \`forceFlag\` is true. Paths
 that were changed before stay changed. Leases do not matter.
+
+## Asking first
+
+Check Access (\`HEAD\`, \`action=checkAccess\`, \`fsAction=r-x\`) answers 200 if the caller has all of these rights on the path, by a role, a SAS or the ACLs, and 403
+\`AuthorizationPermissionMismatch\` if not. A super-user has all.
+
+## Sources
+
+| what | source |
+|---|---|
+| a list without \`user::\`, \`group::\` or \`other::\` is accepted, and what it lacks stays | the example of Set-AzDataLakeGen2ItemAclObject in the reference of PowerShell: a list without \`user::\` leaves \`rwx\` to the owner; tests of the JavaScript SDK send such lists |
+| \`x-ms-acl\` of Get Blob and Get Blob Properties, and \`x-ms-upn\`, since 2023-11-03 | the page of that version |
+| \`x-ms-owner\`, \`x-ms-group\`, \`x-ms-acl\`, \`x-ms-permissions\` and \`x-ms-umask\` of Create Path | SDKs send them since 2021-08-06. No page says since when the service takes them: here every version does |
+| Check Access | the page of Path Get Properties |
 `;
 }

@@ -72,6 +72,10 @@ export const BLOB_NEEDS = {
   deletePath: by("delete", object("d", "delete")),
   undeletePath: by("create", object("w", "write")),
   getPathStatus: by("traverse", { ...object("r", "read"), service: "re" }),
+  /** Of Check Access, for each of the rights that it asks for. */
+  checkReadAccess: by("read", object("r", "read")),
+  checkWriteAccess: by("write", object("w", "write")),
+  checkExecuteAccess: by("execute", { ...object("r", "read"), service: "re" }),
   setBlobExpiry: by("write", object("w", "write")),
   getAccessControl: by("traverse", { ...object("r", "runAsSuperUser/action"), service: "e" }),
   setAccessControl: by("own", { ...object("w", "modifyPermissions/action"), service: "p" }),

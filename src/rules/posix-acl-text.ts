@@ -101,7 +101,8 @@ export function formatAcl(control: AccessControl): string {
   return entries.join(",");
 }
 
-function parseRights(text: string): Rights | null {
+/** Parses `rwx`, with a dash for each right that is missing. */
+export function parseRights(text: string): Rights | null {
   if (!/^[r-][w-][x-]$/.test(text)) return null;
   const [read, write, execute] = text;
   return (read === "r" ? READ : 0) | (write === "w" ? WRITE : 0) | (execute === "x" ? EXECUTE : 0);

@@ -126,6 +126,7 @@ const NEEDS: Readonly<Record<AclNeed, readonly [parent: string, item: string, st
   traverse: ["", "", false],
   read: ["", "r", false],
   write: ["", "w", false],
+  execute: ["", "x", false],
   append: ["", "rw", false],
   list: ["", "rx", false],
   create: ["wx", "", true],

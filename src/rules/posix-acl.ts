@@ -75,7 +75,7 @@ function union(all: readonly NamedRights[]): Rights {
 /**
  * What an operation needs beside the right to traverse (x) all directories above:
  * - traverse: nothing more
- * - read, write: r, or w, of the item
+ * - read, write, execute: r, w or x of the item
  * - append: r and w of the item
  * - list: r and x of the directory
  * - create, delete: w and x of the parent directory, and its sticky bit counts
@@ -85,6 +85,7 @@ export type AclNeed =
   | "traverse"
   | "read"
   | "write"
+  | "execute"
   | "append"
   | "list"
   | "create"
@@ -131,6 +132,7 @@ const ITEM_RIGHTS = {
   traverse: 0,
   read: READ,
   write: WRITE,
+  execute: EXECUTE,
   append: READ | WRITE,
   list: READ | EXECUTE,
 } as const satisfies Partial<Record<AclNeed, Rights>>;

@@ -29,13 +29,13 @@ const SERVICES = Object.keys(NEEDS) as RoleService[];
 
 const BLOB_READS =
   "listBlobs listPaths getBlob getBlobProperties getBlobMetadata getBlockList getPageRanges " +
-  "getPathStatus ";
+  "getPathStatus checkReadAccess checkExecuteAccess ";
 const BLOB_WRITES =
   "putBlob setBlobProperties setBlobMetadata undeleteBlob leaseBlob breakBlobLease snapshotBlob " +
   "putBlock putBlockList putPage appendBlock sealBlob setBlobTier copyBlob copyBlobFromUrl " +
   "putBlobFromUrl copyBlobIncrementally abortCopyBlob putBlockFromUrl putPageFromUrl " +
   "appendBlockFromUrl deleteBlob createPath appendData flushData renamePath deletePath " +
-  "undeletePath setBlobExpiry ";
+  "undeletePath setBlobExpiry checkWriteAccess ";
 const BLOB_OWNER =
   "getBlobTags setBlobTags findBlobsByTags findBlobsByTagsInContainer deleteBlobVersion " +
   "deleteBlobPermanently getAccessControl setAccessControl setAccessControlRecursive " +

@@ -3,9 +3,10 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { AccountSASPermissions, generateAccountSASQueryParameters } from "@azure/storage-blob";
+import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../../src/service/blob/context.ts";
 import { CREDENTIAL, startServer } from "../sdk/server.ts";
 import { skipWithoutDebianProgram } from "./debian-program.ts";
 
@@ -13,8 +14,16 @@ import { skipWithoutDebianProgram } from "./debian-program.ts";
 const RCLONE_MS_MAX = 10 * 60_000;
 const skip = skipWithoutDebianProgram("rclone", "rclone") ?? false;
 
-test("rclone uploads a folder, verifies it and removes it", { skip }, async (t) => {
-  const server = await startServer();
+// Debian's rclone knows the Blob protocol alone: a container with directories has to look like any other.
+for (const hierarchicalNamespace of [false, true]) {
+  const kind = hierarchicalNamespace ? "with directories" : "without directories";
+  test(`rclone uploads a folder, verifies it and removes it (${kind})`, { skip }, (t) =>
+    roundTrip(t, { ...DEFAULT_BLOB_SETTINGS, hierarchicalNamespace }),
+  );
+}
+
+async function roundTrip(t: TestContext, blob: BlobSettings): Promise<void> {
+  const server = await startServer({ blob });
   t.after(() => server.close());
   const folder = await mkdtemp(join(tmpdir(), "lazuli-rclone-"));
   t.after(() => rm(folder, { recursive: true }));
@@ -40,7 +49,7 @@ test("rclone uploads a folder, verifies it and removes it", { skip }, async (t) 
   await rclone("purge", "here:box");
   assert.equal(await rclone("lsf", "here:"), "");
   assert.deepEqual(server.failures, []);
-});
+}
 
 /** Defines a remote called `here` in the environment of rclone. */
 function remote(url: string): Record<string, string> {

@@ -194,7 +194,7 @@ test("digests of appended data are checked and answered", async () => {
   assert.deepEqual([crc.status, crc.code], [400, "Crc64Mismatch"]);
 });
 
-test("the source of a rename may name the account or not, and be a whole URL", async () => {
+test("the source of a rename may name the account or not, and be a whole URL, in both modes", async () => {
   const sources = [
     (name: string) => `/box/${name}`,
     (name: string) => `box/${name}`,
@@ -204,7 +204,8 @@ test("the source of a rename may name the account or not, and be a whole URL", a
   for (const [at, sourceOf] of sources.entries()) {
     await write(`from%20${at}`, `${at}`);
     const headers = { "x-ms-rename-source": sourceOf(`from%20${at}`) };
-    const renamed = await ask("PUT", `/box/to${at}?mode=posix`, { headers });
+    const mode = at % 2 === 0 ? "posix" : "legacy";
+    const renamed = await ask("PUT", `/box/to${at}?mode=${mode}`, { headers });
     assert.equal(renamed.status, 201, renamed.text);
     assert.equal((await ask("GET", `/box/to${at}`)).text, `${at}`);
   }

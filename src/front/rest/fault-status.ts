@@ -303,7 +303,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   FeatureNotYetSupportedForHierarchicalNamespaceAccounts: {
     status: 409,
     code: "FeatureNotYetSupportedForHierarchicalNamespaceAccounts",
-    message: "The feature is not yet supported for accounts with a hierarchical namespace.",
+    message: "Specified feature is not yet supported for hierarchical namespace accounts.",
   },
   FeatureVersionMismatch: {
     status: 409,

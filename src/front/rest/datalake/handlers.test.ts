@@ -31,6 +31,7 @@ const TESTS: Readonly<Record<DataLakeOperationName, string>> = {
   getPathProperties: "test/raw/datalake-requests.test.ts",
   getPathStatus: "test/sdk/datalake-acl.test.ts",
   getAccessControl: "test/sdk/datalake-acl.test.ts",
+  checkAccess: "test/sdk/datalake-check-access.test.ts",
   setAccessControl: "test/sdk/datalake-acl.test.ts",
   setAccessControlRecursive: "test/sdk/datalake-acl.test.ts",
   appendData: "test/sdk/datalake-files.test.ts",

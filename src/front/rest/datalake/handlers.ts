@@ -1,5 +1,6 @@
 import { handleAppendData } from "./append-data.ts";
 import type { DataLakeHandler } from "./call.ts";
+import { handleCheckAccess } from "./check-access.ts";
 import { handleCreateFilesystem } from "./create-filesystem.ts";
 import { handleCreatePath } from "./create-path.ts";
 import { handleDeleteFilesystem } from "./delete-filesystem.ts";
@@ -36,6 +37,7 @@ export const DATALAKE_HANDLERS: Readonly<Record<DataLakeOperationName, DataLakeH
   flushData: handleFlushData,
   setPathProperties: handleSetPathProperties,
   getAccessControl: handleGetAccessControl,
+  checkAccess: handleCheckAccess,
   setAccessControl: handleSetAccessControl,
   setAccessControlRecursive: handleSetAccessControlRecursive,
   leasePath: handleLeasePath,
