@@ -5,7 +5,7 @@ import {
   PostgresServer,
   skipWithoutPostgres,
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
-import { skipWithoutObjectStore } from "../s3/object-store.ts";
+import { skipWithoutObjectStore, urlOf } from "../s3/object-store.ts";
 import { startRadosgw } from "../s3/radosgw.ts";
 
 const [program = "", ...args] = process.argv.slice(2);
@@ -26,10 +26,7 @@ async function run(): Promise<number> {
     if (needsObjects && env.LAZULI_TEST_S3 === undefined) {
       const radosgw = await startRadosgw();
       closing.push(() => radosgw.stop());
-      const url = new URL(radosgw.endpoint);
-      url.username = radosgw.accessKeyId;
-      url.password = radosgw.secretAccessKey;
-      env.LAZULI_TEST_S3 = url.href;
+      env.LAZULI_TEST_S3 = urlOf(radosgw);
     }
     const child = spawn(program, args, { env, stdio: "inherit" });
     return await new Promise((resolve) => child.once("close", (code) => resolve(code ?? 1)));

@@ -5,7 +5,7 @@ import type { S3Objects } from "../../src/engine/s3/s3-objects.ts";
 import type { S3Place } from "../../src/engine/s3/s3-place.ts";
 import { S3Requests } from "../../src/engine/s3/s3-requests.ts";
 import { skipWithoutDebianPackage } from "../programs/debian-program.ts";
-import { startRadosgw } from "./radosgw.ts";
+import { type Radosgw, startRadosgw } from "./radosgw.ts";
 
 const PACKAGES = "ceph-mon ceph-osd radosgw";
 const PROBE = "command -v ceph-mon && command -v ceph-osd && command -v radosgw";
@@ -29,13 +29,19 @@ export async function startObjectStore(): Promise<ObjectStore> {
   const given = process.env.LAZULI_TEST_S3;
   if (given) return storeAt(placeOf(given), async () => {});
   const radosgw = await startRadosgw();
-  const url = new URL(radosgw.endpoint);
-  url.username = radosgw.accessKeyId;
-  url.password = radosgw.secretAccessKey;
-  return storeAt(placeOf(url.href), () => radosgw.stop());
+  return storeAt(placeOf(urlOf(radosgw)), () => radosgw.stop());
 }
 
-function placeOf(url: string): S3Place {
+/** The address of a server with its key, as in LAZULI_TEST_S3. */
+export function urlOf({ endpoint, accessKeyId, secretAccessKey }: Radosgw): string {
+  const url = new URL(endpoint);
+  url.username = accessKeyId;
+  url.password = secretAccessKey;
+  return url.href;
+}
+
+/** A bucket with a new name, at such an address. */
+export function placeOf(url: string): S3Place {
   const endpoint = new URL(url);
   const credentials = {
     accessKeyId: decodeURIComponent(endpoint.username),
@@ -55,12 +61,17 @@ function placeOf(url: string): S3Place {
   };
 }
 
-async function storeAt(place: S3Place, stop: () => Promise<void>): Promise<ObjectStore> {
+/** Creates the bucket of a place. */
+export async function createBucket(place: S3Place): Promise<void> {
   const { AwsV4Signer } = await import("aws4fetch");
   const limits = { silentMsMax: 60_000, connectionsMax: 1 };
   const requests = new S3Requests(place, AwsV4Signer, limits, Date.now);
   await requests.send({ method: "PUT", name: "" });
   requests.close();
+}
+
+async function storeAt(place: S3Place, stop: () => Promise<void>): Promise<ObjectStore> {
+  await createBucket(place);
   let places = 0;
   return { newPlace: () => ({ ...place, prefix: `place-${++places}/` }), stop };
 }

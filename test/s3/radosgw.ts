@@ -16,100 +16,176 @@ const GUARD = '"$@" & trap "kill -9 $!" EXIT; read -r line';
 
 const KEY = { accessKeyId: "LAZULITESTS", secretAccessKey: "a-key-for-tests-only" };
 
-/** A Ceph cluster of one monitor and one OSD in memory, with its S3 server. */
+/** A Ceph cluster of one monitor and some OSDs, with its S3 server. */
 export interface Radosgw {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Ends the S3 server at once. */
+  killGateway(): Promise<void>;
+  /** Starts it again, and resolves when it answers. */
+  startGateway(): Promise<void>;
+  /** Ends an OSD at once, numbered from 0. What it has stored stays. */
+  killOsd(osd: number): Promise<void>;
+  startOsd(osd: number): void;
   stop(): Promise<void>;
 }
 
-/** Starts the cluster on free ports of loopback, in a folder of its own. */
-export async function startRadosgw(): Promise<Radosgw> {
+export interface RadosgwOptions {
+  /** The address at which everything listens; by default that of loopback. */
+  readonly host?: string;
+  /** OSDs, each of which has a copy of everything. A single one keeps its data in memory. */
+  readonly osds?: number;
+}
+
+/** Starts the cluster on free ports, in a folder of its own. */
+export async function startRadosgw(options: RadosgwOptions = {}): Promise<Radosgw> {
+  const { host = "127.0.0.1", osds = 1 } = options;
   const folder = await mkdtemp(join(tmpdir(), "lazuli-ceph-"));
-  const daemons: ChildProcess[] = [];
-  const stop = async () => {
-    for (const daemon of daemons.reverse()) await ended(daemon);
-    await rm(folder, { recursive: true, force: true });
-  };
+  const [monPort, rgwPort] = (await freePorts(2)) as [number, number];
+  const cluster = new CephCluster({ folder, host, osds, monPort, rgwPort, fsid: randomUUID() });
   try {
-    const [monPort, rgwPort] = (await freePorts(2)) as [number, number];
-    await startDaemons(folder, monPort, rgwPort, (daemon) => daemons.push(daemon));
-    return { endpoint: `http://127.0.0.1:${rgwPort}`, ...KEY, stop };
+    await cluster.start();
+    return cluster;
   } catch (error) {
     const log = await readFile(join(folder, "client.admin.log"), "utf8").catch(() => "");
-    await stop();
+    await cluster.stop();
     throw new Error(`radosgw did not start: ${log.slice(-2_000)}`, { cause: error });
   }
 }
 
-async function startDaemons(
-  folder: string,
-  monPort: number,
-  rgwPort: number,
-  onDaemon: (daemon: ChildProcess) => void,
-): Promise<void> {
-  const fsid = randomUUID();
-  const config = join(folder, "ceph.conf");
-  for (const name of ["mon", "osd", "rgw"]) await mkdir(join(folder, name));
-  await writeFile(join(folder, "keyring"), "");
-  await writeFile(config, configText(folder, fsid, monPort, rgwPort));
-  const start = (program: string, ...args: string[]) => {
-    const all = ["-c", GUARD, "sh", program, "-c", config, "-f", ...args];
-    onDaemon(spawn("sh", all, { cwd: folder, stdio: ["pipe", "ignore", "ignore"] }));
-  };
-  const ceph = (...args: string[]) => run("ceph", "-c", config, ...args);
-
-  const map = join(folder, "monmap");
-  run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", `[v2:127.0.0.1:${monPort}]`, map);
-  run("ceph-mon", "-c", config, "-i", "a", "--mkfs", "--monmap", map);
-  start("ceph-mon", "-i", "a");
-  const osd = randomUUID();
-  ceph("osd", "new", osd, "0");
-  ceph("osd", "crush", "add-bucket", "here", "host");
-  ceph("osd", "crush", "move", "here", "root=default");
-  ceph("osd", "crush", "add", "osd.0", "1.0", "host=here");
-  run("ceph-osd", "-c", config, "-i", "0", "--mkfs", "--osd-uuid", osd);
-  start("ceph-osd", "-i", "0");
-  start("radosgw", "-n", "client.admin");
-  await answers(`http://127.0.0.1:${rgwPort}/`);
-  const keys = ["--access-key", KEY.accessKeyId, "--secret-key", KEY.secretAccessKey];
-  const user = ["--uid", "lazuli", "--display-name", "lazuli", ...keys];
-  run("radosgw-admin", "-c", config, "user", "create", ...user);
+interface CephSetup {
+  readonly folder: string;
+  readonly host: string;
+  readonly osds: number;
+  readonly monPort: number;
+  readonly rgwPort: number;
+  readonly fsid: string;
 }
 
-function configText(folder: string, fsid: string, monPort: number, rgwPort: number): string {
+const GATEWAY = "radosgw";
+
+class CephCluster implements Radosgw {
+  readonly accessKeyId = KEY.accessKeyId;
+  readonly secretAccessKey = KEY.secretAccessKey;
+  readonly #setup: CephSetup;
+  readonly #config: string;
+  /** By name, in the order of their start. */
+  readonly #daemons = new Map<string, ChildProcess>();
+
+  constructor(setup: CephSetup) {
+    this.#setup = setup;
+    this.#config = join(setup.folder, "ceph.conf");
+  }
+
+  get endpoint(): string {
+    return `http://${this.#setup.host}:${this.#setup.rgwPort}`;
+  }
+
+  async start(): Promise<void> {
+    const { folder, host, osds, fsid, monPort } = this.#setup;
+    const ceph = (...args: string[]) => run("ceph", "-c", this.#config, ...args);
+    for (const name of ["mon", "rgw"]) await mkdir(join(folder, name));
+    await writeFile(join(folder, "keyring"), "");
+    await writeFile(this.#config, configText(this.#setup));
+    const map = join(folder, "monmap");
+    run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", `[v2:${host}:${monPort}]`, map);
+    run("ceph-mon", "-c", this.#config, "-i", "a", "--mkfs", "--monmap", map);
+    this.#run("mon", "ceph-mon", "-i", "a");
+    ceph("osd", "crush", "add-bucket", "here", "host");
+    ceph("osd", "crush", "move", "here", "root=default");
+    for (let osd = 0; osd < osds; osd++) {
+      const id = randomUUID();
+      await mkdir(join(folder, `osd-${osd}`));
+      ceph("osd", "new", id, `${osd}`);
+      ceph("osd", "crush", "add", `osd.${osd}`, "1.0", "host=here");
+      run("ceph-osd", "-c", this.#config, "-i", `${osd}`, "--mkfs", "--osd-uuid", id);
+      this.startOsd(osd);
+    }
+    await this.startGateway();
+    const keys = ["--access-key", KEY.accessKeyId, "--secret-key", KEY.secretAccessKey];
+    const user = ["--uid", "lazuli", "--display-name", "lazuli", ...keys];
+    run("radosgw-admin", "-c", this.#config, "user", "create", ...user);
+  }
+
+  startOsd(osd: number): void {
+    this.#run(`osd.${osd}`, "ceph-osd", "-i", `${osd}`);
+  }
+
+  async startGateway(): Promise<void> {
+    this.#run(GATEWAY, "radosgw", "-n", "client.admin");
+    await answers(`${this.endpoint}/`);
+  }
+
+  killOsd(osd: number): Promise<void> {
+    return this.#kill(`osd.${osd}`);
+  }
+
+  killGateway(): Promise<void> {
+    return this.#kill(GATEWAY);
+  }
+
+  async stop(): Promise<void> {
+    for (const name of [...this.#daemons.keys()].reverse()) await this.#kill(name);
+    await rm(this.#setup.folder, { recursive: true, force: true });
+  }
+
+  #run(name: string, program: string, ...args: string[]): void {
+    const all = ["-c", GUARD, "sh", program, "-c", this.#config, "-f", ...args];
+    const { folder: cwd } = this.#setup;
+    const daemon = spawn("sh", all, { cwd, stdio: ["pipe", "ignore", "ignore"] });
+    this.#daemons.set(name, daemon);
+  }
+
+  /** The guard kills it, without a clean end. */
+  async #kill(name: string): Promise<void> {
+    const daemon = this.#daemons.get(name);
+    this.#daemons.delete(name);
+    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    const exit = new Promise((resolve) => daemon.once("exit", resolve));
+    daemon.stdin?.end();
+    await exit;
+  }
+}
+
+/** A single OSD in memory is faster; several are there to be killed, and keep what they stored. */
+function configText({ folder, fsid, host, osds, monPort, rgwPort }: CephSetup): string {
+  const stored =
+    osds === 1
+      ? "osd objectstore = memstore\nmemstore device bytes = 4294967296"
+      : "osd objectstore = bluestore\nbluestore block size = 4294967296\n" +
+        "osd memory target = 939524096\nosd heartbeat interval = 1\nosd heartbeat grace = 5\n" +
+        "mon osd min down reporters = 1\nosd max markdown count = 1000000";
   return `[global]
 fsid = ${fsid}
-mon host = [v2:127.0.0.1:${monPort}]
+mon host = [v2:${host}:${monPort}]
 mon initial members = a
 auth cluster required = none
 auth service required = none
 auth client required = none
 ms mon client mode = crc
 ms bind ipv6 = false
-public network = 127.0.0.0/8
-osd pool default size = 1
-osd pool default min size = 1
+public network = ${host}/32
+osd pool default size = ${osds}
+osd pool default min size = ${Math.max(1, osds - 1)}
 osd pool default pg num = 1
 osd pool default pg autoscale mode = off
 osd crush chooseleaf type = 0
-osd objectstore = memstore
-memstore device bytes = 4294967296
+${stored}
 mon allow pool size one = true
 mon data avail warn = 1
 mon data avail crit = 1
 run dir = ${folder}
 keyring = ${folder}/keyring
 mon data = ${folder}/mon
-osd data = ${folder}/osd
+osd data = ${folder}/osd-$id
 rgw data = ${folder}/rgw
 admin socket = ${folder}/$name.asok
 pid file = ${folder}/$name.pid
 log file = ${folder}/$name.log
 log to stderr = false
 mon cluster log file = ${folder}/cluster.log
-rgw frontends = beast endpoint=127.0.0.1:${rgwPort} tcp_nodelay=1
+rgw frontends = beast endpoint=${host}:${rgwPort} tcp_nodelay=1
 rgw thread pool size = 64
 rgw gc obj min wait = 1
 rgw gc processor period = 3
@@ -130,12 +206,4 @@ async function answers(url: string): Promise<void> {
     if (Date.now() > untilMs) throw new Error(`${url} does not answer`);
     await wait(LOOK_AGAIN_MS);
   }
-}
-
-/** Nothing of the cluster is needed any more, so its daemons need no clean end. */
-async function ended(daemon: ChildProcess): Promise<void> {
-  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
-  const exit = new Promise((resolve) => daemon.once("exit", resolve));
-  daemon.stdin?.end();
-  await exit;
 }

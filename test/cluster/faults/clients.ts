@@ -1,0 +1,71 @@
+import { AzureNamedKeyCredential, TableClient } from "@azure/data-tables";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { ShareServiceClient, StorageSharedKeyCredential } from "@azure/storage-file-share";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { ACCOUNT, CREDENTIAL, KEY } from "../../sdk/server.ts";
+import type { Random } from "../../sim/random.ts";
+
+/** The official clients of one front end, without retries. */
+export interface Clients {
+  readonly blobs: BlobServiceClient;
+  readonly queues: QueueServiceClient;
+  readonly shares: ShareServiceClient;
+  table(name: string): TableClient;
+  /** The URL that tells a balancer whether to send requests there. */
+  readonly health: string;
+}
+
+export type Origins = Readonly<Record<"blob" | "queue" | "table" | "file", string>>;
+
+export function clientsOf(origins: Origins): Clients {
+  const once = { retryOptions: { maxTries: 1 } };
+  const at = (service: keyof Origins) => `${origins[service]}/${ACCOUNT}`;
+  const key = new AzureNamedKeyCredential(ACCOUNT, KEY);
+  const fileKey = new StorageSharedKeyCredential(ACCOUNT, KEY);
+  const options = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } };
+  return {
+    blobs: new BlobServiceClient(at("blob"), CREDENTIAL, once),
+    queues: new QueueServiceClient(at("queue"), CREDENTIAL, once),
+    shares: new ShareServiceClient(at("file"), fileKey, once),
+    table: (name) => new TableClient(at("table"), name, key, options),
+    health: `${origins.blob}/healthz?for=requests`,
+  };
+}
+
+const CHECK_MS = 1_000;
+const FAILED_CHECKS_MAX = 2;
+
+/** All front ends behind a balancer, which asks each of them every second whether it is ready. */
+export class Balancer {
+  readonly #all: readonly Clients[];
+  readonly #random: Random;
+  readonly #failedChecks = new Map<Clients, number>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(all: readonly Clients[], random: Random) {
+    this.#all = all;
+    this.#random = random;
+    // tidy-allow sleep: a balancer asks in its own time
+    this.#timer = setInterval(() => {
+      for (const one of all) void this.#check(one);
+    }, CHECK_MS);
+  }
+
+  /** Any front end that counts as ready; any at all if none does. */
+  get any(): Clients {
+    const isReady = (one: Clients) => (this.#failedChecks.get(one) ?? 0) < FAILED_CHECKS_MAX;
+    const ready = this.#all.filter(isReady);
+    return this.#random.pick(ready.length === 0 ? this.#all : ready);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #check(one: Clients): Promise<void> {
+    const signal = AbortSignal.timeout(CHECK_MS);
+    const answer = await fetch(one.health, { signal }).catch(() => null);
+    await answer?.body?.cancel().catch(() => {});
+    this.#failedChecks.set(one, answer?.ok ? 0 : (this.#failedChecks.get(one) ?? 0) + 1);
+  }
+}

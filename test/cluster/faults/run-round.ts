@@ -1,0 +1,63 @@
+// tidy-allow sleep: load runs before, during and after a fault
+import { setTimeout as wait } from "node:timers/promises";
+import { Random } from "../../sim/random.ts";
+import { Counter, Ledger } from "./blob-work.ts";
+import { Balancer } from "./clients.ts";
+import { Entities } from "./entity-work.ts";
+import type { FaultBed } from "./fault-bed.ts";
+import type { FaultKind } from "./fault-kinds.ts";
+import { Messages } from "./queue-work.ts";
+import { ServiceGaps } from "./service-gaps.ts";
+import type { Round, Work } from "./work.ts";
+
+const BEFORE_MS = 4_000;
+const AFTER_MS = 4_000;
+
+export interface RoundDone {
+  readonly requests: number;
+  readonly awayMs: number;
+  readonly objections: readonly string[];
+  /** Histories without a verdict. */
+  readonly undecided: number;
+}
+
+/** Lets one thing go wrong under load, then looks whether any promise was broken. */
+export async function runRound(
+  bed: FaultBed,
+  kind: FaultKind,
+  name: string,
+  seed: number,
+): Promise<RoundDone> {
+  const objections: string[] = [];
+  const random = new Random(seed);
+  const all = bed.frontEnds.map(({ clients }) => clients);
+  const balancer = new Balancer(all, new Random(seed + 1));
+  const state = { isOver: false, gaps: new ServiceGaps() };
+  const round: Round = {
+    clients: balancer,
+    name,
+    get gaps() {
+      return state.gaps;
+    },
+    get isOver() {
+      return state.isOver;
+    },
+    object: (what) => void objections.push(what),
+  };
+  const entities = new Entities(round, seed);
+  const works: Work[] = [new Ledger(round), new Counter(round), new Messages(round), entities];
+  for (const work of works) await work.prepare();
+  state.gaps = new ServiceGaps();
+  const working = works.flatMap(({ workers }) => workers.map((worker) => worker()));
+  const failed = Promise.all(working);
+  await Promise.race([failed, wait(BEFORE_MS)]);
+  await Promise.race([failed, kind.happen(bed, random)]);
+  await bed.heal();
+  await wait(AFTER_MS);
+  state.isOver = true;
+  await failed;
+  const { successes: requests, longestMs: awayMs } = state.gaps;
+  for (const work of works) await work.check();
+  balancer.close();
+  return { requests, awayMs, objections, undecided: entities.undecided };
+}

@@ -1,0 +1,22 @@
+/** Notes when requests succeed, to tell how long the service was away. */
+export class ServiceGaps {
+  #lastMs = performance.now();
+  #longestMs = 0;
+  #successes = 0;
+
+  get successes(): number {
+    return this.#successes;
+  }
+
+  /** The longest time in which no request of any client succeeded. */
+  get longestMs(): number {
+    return Math.max(this.#longestMs, performance.now() - this.#lastMs);
+  }
+
+  succeeded(): void {
+    const nowMs = performance.now();
+    this.#longestMs = Math.max(this.#longestMs, nowMs - this.#lastMs);
+    this.#lastMs = nowMs;
+    this.#successes++;
+  }
+}
