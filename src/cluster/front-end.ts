@@ -31,6 +31,8 @@ export interface FrontEndSetup {
   /** Measures the time since the last heartbeat. */
   readonly clock: Pick<Clock, "elapsedMs">;
   readonly schedule: Schedule;
+  /** Tests whose clock jumps take a longer lease than `LEASE_MS`. */
+  readonly leaseMs?: number | undefined;
   /** Called once, when others have ended this front end: it can write nothing any more. */
   readonly onEnded: (error: StoreError) => void;
 }
@@ -83,7 +85,7 @@ export class FrontEnd implements Others {
   static async join(setup: FrontEndSetup): Promise<FrontEnd> {
     const stamp = await setup.store.transact((tx) => {
       const epoch = tx.stamp();
-      const untilMs = tx.now() + LEASE_MS;
+      const untilMs = tx.now() + (setup.leaseMs ?? LEASE_MS);
       writeFrontEnd(tx, setup.number, { epoch, untilMs, readsFrom: epoch });
       return epoch;
     });
@@ -244,7 +246,7 @@ export class FrontEnd implements Others {
     if (own === null) return null;
     const stamp = tx.stamp();
     const nowMs = tx.now();
-    const untilMs = nowMs + LEASE_MS;
+    const untilMs = nowMs + (this.#setup.leaseMs ?? LEASE_MS);
     const epoch = this.#hasLapsed ? stamp : this.#epoch;
     writeFrontEnd(tx, this.number, { epoch, untilMs, readsFrom });
     const leader = renewLeader(tx, this.number, nowMs, untilMs);

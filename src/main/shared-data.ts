@@ -29,6 +29,8 @@ export interface SharedSurroundings {
   readonly failStop: FailStop;
   /** For tests: a clock instead of the database's time. */
   readonly clock?: Clock | undefined;
+  /** For tests with such a clock, which jumps: how long a front end may be out of touch. */
+  readonly leaseMs?: number | undefined;
 }
 
 /** This process as one of several that have the same records. */
@@ -81,9 +83,10 @@ export async function openSharedData(
   }
 }
 
-function join(store: PostgresStore, { schedule, failStop }: SharedSurroundings): Promise<FrontEnd> {
+function join(store: PostgresStore, around: SharedSurroundings): Promise<FrontEnd> {
   const { frontEnd: number, clock } = store;
-  return FrontEnd.join({ store, number, clock, schedule, onEnded: failStop });
+  const { schedule, leaseMs, failStop } = around;
+  return FrontEnd.join({ store, number, clock, schedule, leaseMs, onEnded: failStop });
 }
 
 /** Nobody but its maker knows which extents are being written: others sweep them after its end. */

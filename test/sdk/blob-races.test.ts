@@ -160,6 +160,7 @@ for (const engine of ["memory", "embedded"] as const) {
     });
 
     test("a slow download of a blob that is overwritten and deleted gets the old version", async () => {
+      await sweep(server);
       const records = await recordsOfBytes(server);
       const blob = newBlob();
       const bytes = countedBytes(32 * MIB);

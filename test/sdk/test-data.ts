@@ -2,14 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
+import type { Schedule } from "../../src/base/schedule.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { readAddress } from "../../src/engine/postgres/address.ts";
 import { PostgresServer } from "../../src/engine/postgres/postgres-server.fixture.ts";
-import { openPostgresStore } from "../../src/engine/postgres/store.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
+import { type Member, openSharedData } from "../../src/main/shared-data.ts";
 import { ForgettingStore } from "../../src/store/forgetting-store.fixture.ts";
 import type { StoreError } from "../../src/store/store.ts";
-import { openTestBytes } from "./test-bytes.ts";
+import { newTestBytes } from "./test-bytes.ts";
 
 /**
  * Memory by default, which fetches records only after a body has asked for them. Plain memory has
@@ -40,7 +41,7 @@ export async function openTestData(
     case "embedded":
       return openFolderData(clock, failStop);
     case "postgres":
-      return openPostgresData(clock);
+      return openPostgresData(clock, failStop);
     case "plain memory":
       return alone(memoryData(new MemoryStore(clock), null));
     default:
@@ -64,23 +65,45 @@ async function openFolderData(
   });
 }
 
-async function openPostgresData(clock: Clock): Promise<TestData> {
+/** Longer than any test moves the clock: no front end ends because its clock jumps. */
+const LEASE_MS = 100 * 365 * 86_400_000;
+/** No timer runs: heartbeats come when a test sweeps. */
+const NEVER: Schedule = () => ({ cancel: () => {} });
+
+async function openPostgresData(
+  clock: Clock,
+  failStop: (error: StoreError) => void,
+): Promise<TestData> {
   const server = await PostgresServer.start();
-  const address = readAddress(server.url());
-  const bytes = await openTestBytes();
-  const frontEnds: Data[] = [];
+  const records = server.url();
+  const bytes = await newTestBytes();
+  const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
+  const frontEnds: (Data & { readonly member: Member })[] = [];
   for (let count = 0; count < FRONT_ENDS; count++) {
-    const store = await openPostgresStore(address, { clock });
-    frontEnds.push(memoryData(store, null, await bytes.extentsOf(store.frontEnd)));
+    const shared = { records, bytes: bytes.place };
+    frontEnds.push(await openSharedData(shared, bytes.bucket, around));
   }
+  sweepTogether(frontEnds);
   return {
     frontEnds,
     async close() {
       for (const data of frontEnds) await data.close();
-      await bytes.close();
-      const drop = `drop schema ${address.schema} cascade`;
-      await server.withClient(server.url(), (client) => client.query(drop));
+      await bytes.remove();
+      const drop = `drop schema ${readAddress(records).schema} cascade`;
+      await server.withClient(records, (client) => client.query(drop));
       await server.remove();
     },
   };
+}
+
+/** Makes a sweep of one of them a sweep of all, after the heartbeats that tell what is read. */
+function sweepTogether(frontEnds: readonly (Data & { readonly member: Member })[]): void {
+  const sweeps = frontEnds.map(({ contents }) => contents.sweep.bind(contents));
+  const sweep = async () => {
+    for (const { member } of [...frontEnds, ...frontEnds]) await member.frontEnd.beat();
+    let isMore = false;
+    for (const one of sweeps) if (await one()) isMore = true;
+    return isMore;
+  };
+  for (const { contents } of frontEnds) contents.sweep = sweep;
 }

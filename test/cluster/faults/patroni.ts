@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chownSync, mkdirSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // tidy-allow sleep: only asking tells what Patroni has decided
 import { setTimeout as wait } from "node:timers/promises";
@@ -8,6 +8,7 @@ import type { Host, TestNetwork } from "./test-network.ts";
 
 const ASK_AGAIN_MS = 250;
 const READY_MS_MAX = 4 * 60_000;
+const REJOIN_MS_MAX = 45_000;
 const PASSWORD = "for-tests-only";
 const DATABASE = "lazuli";
 
@@ -69,12 +70,19 @@ export class PatroniCluster {
     return host;
   }
 
-  /** Resolves when there is a primary with a synchronous standby. */
-  ready(): Promise<void> {
-    return this.#until((all) => {
-      const standby = all.find(({ role }) => role === "sync_standby");
-      return all.some(isLeader) && standby !== undefined && RUNNING.includes(standby.state);
-    });
+  /**
+   * Resolves when there is a primary with a synchronous standby. A standby that does not find its
+   * way back by itself is made anew, as an operator would do.
+   */
+  async ready(): Promise<void> {
+    if (await this.#becomes(hasStandby, REJOIN_MS_MAX)) return;
+    const primary = await this.primary();
+    for (const host of this.hosts.filter(({ name }) => name !== primary.name)) {
+      host.kill();
+      rmSync(join(this.#folder, host.name, "data"), { recursive: true, force: true });
+      this.startNode(host);
+    }
+    await this.#until(hasStandby);
   }
 
   /** Starts Patroni on a host, which starts PostgreSQL as its role demands. */
@@ -155,12 +163,20 @@ ${["superuser", "replication", "rewind"].map(user).join("\n")}
   }
 
   async #until(isReady: (members: readonly Member[]) => boolean): Promise<void> {
-    for (const untilMs = Date.now() + READY_MS_MAX; Date.now() < untilMs; ) {
+    if (await this.#becomes(isReady, READY_MS_MAX)) return;
+    throw new Error(`Patroni is not ready: ${JSON.stringify(await this.#members())}`);
+  }
+
+  async #becomes(
+    isReady: (members: readonly Member[]) => boolean,
+    msMax: number,
+  ): Promise<boolean> {
+    for (const untilMs = Date.now() + msMax; Date.now() < untilMs; ) {
       const members = await this.#members();
-      if (members !== null && isReady(members)) return;
+      if (members !== null && isReady(members)) return true;
       await wait(ASK_AGAIN_MS);
     }
-    throw new Error(`Patroni is not ready: ${JSON.stringify(await this.#members())}`);
+    return false;
   }
 
   /** Null if no host answers. */
@@ -176,6 +192,11 @@ ${["superuser", "replication", "rewind"].map(user).join("\n")}
 }
 
 const RUNNING = ["running", "streaming"];
+
+function hasStandby(all: readonly Member[]): boolean {
+  const standby = all.find(({ role }) => role === "sync_standby");
+  return all.some(isLeader) && standby !== undefined && RUNNING.includes(standby.state);
+}
 
 function isLeader({ role, state }: Member): boolean {
   return role === "leader" && state === "running";

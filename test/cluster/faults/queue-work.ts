@@ -16,6 +16,8 @@ export class Messages implements Work {
   readonly #round: Round;
   readonly #sent = new Set<string>();
   readonly #deleted = new Set<string>();
+  /** Whose deletion has no known outcome: they may come back, or not. */
+  readonly #perhapsDeleted = new Set<string>();
   readonly #deliveredMs = new Map<string, number>();
   #count = 0;
 
@@ -38,7 +40,7 @@ export class Messages implements Work {
 
   /** Receives until all acknowledged messages were deleted, as long as hidden ones may come back. */
   async check(): Promise<void> {
-    const missing = () => [...this.#sent].filter((text) => !this.#deleted.has(text));
+    const missing = () => [...this.#sent].filter((text) => !this.#isGone(text));
     for (const untilMs = Date.now() + 2 * HIDDEN_S * 1_000; Date.now() < untilMs; ) {
       if (missing().length === 0) return;
       await this.#receive();
@@ -67,8 +69,7 @@ export class Messages implements Work {
     if (messages.length === 0) await wait(20);
     for (const { messageText: text, messageId, popReceipt } of messages) {
       this.#delivered(text, nowMs);
-      const gone = await this.#delete(messageId, popReceipt);
-      if (gone) this.#deleted.add(text);
+      await this.#delete(text, messageId, popReceipt);
     }
   }
 
@@ -82,15 +83,21 @@ export class Messages implements Work {
     this.#round.object(`queue: ${text} was delivered again after ${afterS} s`);
   }
 
-  /** Repeats a deletion whose outcome is not known: then a 404 may mean that it was done before. */
-  async #delete(id: string, receipt: string): Promise<boolean> {
-    for (;;) {
+  #isGone(text: string): boolean {
+    return this.#deleted.has(text) || this.#perhapsDeleted.has(text);
+  }
+
+  /** Repeats a deletion whose outcome is not known. */
+  async #delete(text: string, id: string, receipt: string): Promise<void> {
+    for (let isKnown = true; ; ) {
       const outcome = await ask(this.#round, (to, abortSignal) =>
         this.#queue(to).deleteMessage(id, receipt, { abortSignal }),
       );
-      if (outcome.kind === "done") return true;
-      // The time in which it was hidden may have passed.
-      if (outcome.kind === "refused") return false;
+      if (outcome.kind === "done") this.#deleted.add(text);
+      // It was deleted before, or the time in which it was hidden has passed.
+      if (outcome.kind === "refused" && !isKnown) this.#perhapsDeleted.add(text);
+      if (outcome.kind !== "unknown") return;
+      isKnown = false;
     }
   }
 
