@@ -34,6 +34,8 @@ export const SPACE = {
   leader: 0x0f,
   serviceProperties: 0x10,
   deleteRetention: 0x11,
+  /** Where the extents that backups copied came from. */
+  extentOrigins: 0x1e,
   container: 0x20,
   blob: 0x21,
   stagedBlob: 0x22,

@@ -24,7 +24,8 @@ const address = struct({
   bytesOnDisk: count,
   checksum: count,
 });
-const extentFormat = format(4, {
+const EXTENT_FORMAT = 4;
+const extentFormat = format(EXTENT_FORMAT, {
   addresses: listOf(address),
   /** Empty unless the leaf is sealed. */
   nonce: added(bytes, NO_BYTES),
@@ -99,6 +100,11 @@ export function readLeaf(view: View, id: bigint): StoredLeaf {
 
 export function readAddresses(view: View, id: bigint): readonly Address[] {
   return readLeaf(view, id).addresses;
+}
+
+/** The addresses in the record of a content; none if its bytes are not in extents. */
+export function addressesIn(found: Bytes): readonly Address[] {
+  return found[0] === EXTENT_FORMAT ? extentFormat.decode(found).addresses : [];
 }
 
 /** The addresses of a leaf to free; none if its record is damaged, which the engine reports. */

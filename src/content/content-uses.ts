@@ -4,6 +4,7 @@ import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { NeededRange } from "../store/acceleration.ts";
 import type { Address, EndOfUse } from "../store/extents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
+import { laterEnd, NOTHING_COPIED, readOrigins } from "./extent-origins.ts";
 
 /**
  * A record that a content has bytes in an extent. Bytes without a use record are dead, so an upload
@@ -72,19 +73,30 @@ export function bytesInUse(record: Bytes): number {
   return useFormat.decode(record).bytesOnDisk;
 }
 
-/** Finds where an engine may continue to write when it starts on the files of an earlier run. */
+/**
+ * Finds where an engine may continue to write when it starts on the files of an earlier run: behind
+ * all bytes in use, and behind those that a backup has copied, because the next backup recognizes
+ * bytes by their place.
+ */
 export function findEndOfUse(store: Store): Promise<EndOfUse | null> {
   return store.read((view) => {
-    const prefix = key(SPACE.extentUse);
-    const [last] = view.range(prefix, keyAfter(prefix), { limit: 1, reverse: true });
-    if (last === undefined) return null;
-    const extent = new KeyReader(last.key).number();
-    let offset = 0;
-    for (const { end } of listUses(view, extent, 0n, Number.POSITIVE_INFINITY)) {
-      offset = Math.max(offset, end);
-    }
-    return { extent, offset };
+    const used = lastUse(view);
+    const copied = readOrigins(view).reduce(laterEnd, NOTHING_COPIED);
+    const end = laterEnd(used ?? copied, copied);
+    return end.extent === 0 ? null : end;
   });
+}
+
+function lastUse(view: View): EndOfUse | null {
+  const prefix = key(SPACE.extentUse);
+  const [last] = view.range(prefix, keyAfter(prefix), { limit: 1, reverse: true });
+  if (last === undefined) return null;
+  const extent = new KeyReader(last.key).number();
+  let offset = 0;
+  for (const { end } of listUses(view, extent, 0n, Number.POSITIVE_INFINITY)) {
+    offset = Math.max(offset, end);
+  }
+  return { extent, offset };
 }
 
 function usesOf(content: bigint, addresses: readonly Address[]): Use[] {

@@ -42,6 +42,11 @@ export function checksumOf(chunk: Bytes, extent: number): number {
   return xxh64Low(chunk, extent);
 }
 
+/** The checksum of an only chunk, which is in its address. */
+export function seedlessChecksumOf(chunk: Bytes): number {
+  return xxh64Low(chunk, 0);
+}
+
 /** The chunks of a batch, in the order of its bytes. */
 export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Bytes[] {
   const chunks: Bytes[] = [];

@@ -2,6 +2,8 @@ import { parseArgs } from "node:util";
 import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-options.ts";
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
+import type { BackupAsked } from "./backup/backup-command.ts";
+import type { RestoreAsked } from "./backup/restore-command.ts";
 import { firstS3Flag, isBucket, readS3Options, type S3Given } from "./bytes-options.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
 import { originAt } from "./connection-string.ts";
@@ -32,6 +34,8 @@ export type Asked =
       readonly location: string;
       readonly bytes?: Pick<Options, "bytes" | "s3">;
     }
+  | { readonly kind: "backup"; readonly asked: BackupAsked }
+  | { readonly kind: "restore"; readonly asked: RestoreAsked }
   | { readonly kind: "usage"; readonly asked: UsageAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
@@ -130,6 +134,16 @@ export function readCommandLine(
       if (bytes === null) return { kind: "verify", location };
       const s3 = readS3Options(given, env, s3Flag);
       return { kind: "verify", location, bytes: { bytes, s3 } };
+    }
+    case "backup": {
+      const keep = given.number("keep", "a number of backups", 1);
+      const asked = { location, place: argument as string, keep, json: given.has("json") };
+      return { kind: "backup", asked };
+    }
+    case "restore": {
+      const backup = given.text("backup");
+      const asked = { location, place: argument as string, backup, json: given.has("json") };
+      return { kind: "restore", asked };
     }
     case "usage": {
       const path = argument === null ? null : readUsagePath(argument);

@@ -1,5 +1,6 @@
 import type { AdminDoor } from "../front/rest/http/admin.ts";
 import type { UsagePath } from "../service/shared/usage-scan.ts";
+import { backupTask } from "./backup/copied-state.ts";
 import { LocalTasks, progressTask } from "./local-tasks.ts";
 import type { Data } from "./open-data.ts";
 import type { ReloadDone } from "./reload.ts";
@@ -22,6 +23,7 @@ export function doorsOf(
       const { isReloaded, line } = await reload();
       return { status: isReloaded ? RELOADED : REFUSED, body: line };
     },
+    backup: tasks.door(async () => backupTask(data)),
     usage: tasks.door(async (path) => {
       const work = measureUsage(data, path as UsagePath | null);
       return progressTask(work, () => clock.elapsedMs());

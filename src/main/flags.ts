@@ -2,6 +2,8 @@
 export const COMMANDS = {
   start: "Serve the protocols. This is the default command.",
   verify: "Read everything in a data folder, and name what is damaged.",
+  backup: "Write a backup of a data folder, also of a running server.",
+  restore: "Restore a backup into an empty folder.",
   usage: "Show what takes the space, by place or prefix.",
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
@@ -16,6 +18,8 @@ export type CommandName = keyof typeof COMMANDS;
 
 /** What stands behind a command. */
 export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
+  backup: "<place>",
+  restore: "<place>",
   usage: "[service/account/name]",
   import: "<source>",
   "account list": "[name]",
@@ -87,7 +91,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "folder",
         help: `Data folder (default ${DEFAULT_LOCATION}).`,
         commands: [
-          ...(["start", "verify", "usage", "reload"] as const),
+          ...(["start", "verify", "backup", "restore", "usage", "reload"] as const),
           ...TRANSFER_COMMANDS,
           ...ACCOUNT_COMMANDS,
         ],
@@ -265,6 +269,23 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
     ],
   },
   {
+    title: "Backups (lazuli backup, lazuli restore)",
+    flags: [
+      {
+        name: "keep",
+        value: "number",
+        help: "Remove older backups at this place, up to this many.",
+        commands: ["backup"],
+      },
+      {
+        name: "backup",
+        value: "name",
+        help: "The backup to restore (default: the last one).",
+        commands: ["restore"],
+      },
+    ],
+  },
+  {
     title: "Accounts (lazuli account)",
     flags: [
       {
@@ -336,7 +357,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "json",
         value: null,
         help: "Print results and progress as JSON.",
-        commands: ["usage", ...TRANSFER_COMMANDS],
+        commands: ["backup", "restore", "usage", ...TRANSFER_COMMANDS],
       },
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },

@@ -5,6 +5,8 @@ import type { StoreError } from "../store/store.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
+import { backUp } from "./backup/backup-command.ts";
+import { restore } from "./backup/restore-command.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
 import { reachableUrls } from "./connection-string.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
@@ -65,6 +67,10 @@ async function run(program: Program): Promise<void> {
       process.exitCode = await verify(location, { ...around, progress: process.stderr }, bucket);
       return;
     }
+    case "backup":
+      return backUp(asked.asked, { ...around, progress: process.stderr });
+    case "restore":
+      return restore(asked.asked, { ...around, progress: process.stderr });
     case "usage":
       return showUsage(asked.asked, { ...around, progress: process.stderr });
     case "health":

@@ -43,6 +43,8 @@ export interface DataPlace {
   readonly acceptDataLoss?: boolean;
   /** Records and bytes that several front ends share, instead of a folder or memory. */
   readonly shared?: SharedPlace | null;
+  /** Whether a backup is being restored to the folder. */
+  readonly isRestore?: boolean;
 }
 
 /** The store and contents that the services use. */
@@ -81,11 +83,12 @@ const EXTENT_BYTES_MIN = 4 * MIB;
 
 /** Opens the data, and makes the folder if it is missing. Throws a `StartError`. */
 export async function openData(
-  { location, memoryBytesMax, acceptDataLoss = false, shared = null, bucket = null }: DataPlace,
+  place: DataPlace,
   clock: Clock,
   failStop: FailStop,
   options: Partial<Pick<WalOptions, "tell" | "onDamage">> & Partial<SharedOptions> = {},
 ): Promise<Data> {
+  const { location, memoryBytesMax, acceptDataLoss = false, shared = null, bucket = null } = place;
   if (shared !== null) {
     // Loaded only when it is asked for: most servers keep their data in a folder.
     const { openSharedData } = await import("./shared-data.ts");
@@ -95,7 +98,7 @@ export async function openData(
   if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {
     const wal = { ...options, acceptDataLoss };
-    return await openFolder(resolve(location), bucket, clock, failStop, wal);
+    return await openFolder(resolve(location), place, clock, failStop, wal);
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw await startError(error, resolve(location));
@@ -145,7 +148,7 @@ export function memoryData(
 
 async function openFolder(
   path: string,
-  bucket: S3Place | null,
+  { bucket = null, isRestore = false }: DataPlace,
   clock: Clock,
   failStop: FailStop,
   options: Partial<WalOptions>,
@@ -154,7 +157,7 @@ async function openFolder(
   const machine = new Machine();
   undo.add(() => machine.close());
   try {
-    const folder = await openDataFolder(path);
+    const folder = await openDataFolder(path, isRestore);
     undo.add(() => folder.release());
     const space = await DiskSpace.open(folder.storeFolder);
     const { volumeBytes } = space;

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Schedule } from "../base/schedule.ts";
 import type { FailStop } from "../store/store.ts";
 import type { Terminal } from "./log.ts";
+import type { ProgressOutput } from "./progress-bar.ts";
 
 /** What the server needs from its process; tests bring their own. */
 export interface Surroundings extends Terminal {
@@ -15,4 +16,13 @@ export interface Surroundings extends Terminal {
   readonly failStop: FailStop;
   /** For requests to the server itself; without it there are none. */
   readonly adminToken?: string;
+}
+
+/** What a command that works on data needs from its process. */
+export interface CommandSurroundings extends Terminal {
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly failStop: FailStop;
+  /** The output for progress; a terminal shows it in one line. */
+  readonly progress: ProgressOutput;
 }

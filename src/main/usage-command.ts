@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { Clock } from "../base/clock.ts";
 import { GIB, KIB, MIB } from "../base/limits.ts";
 import {
   type MeasuredService,
@@ -13,11 +12,11 @@ import {
   type UsageProgress,
   type UsageRow,
 } from "../service/shared/usage-scan.ts";
-import type { FailStop } from "../store/store.ts";
 import { openData } from "./open-data.ts";
-import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
+import { ProgressBar } from "./progress-bar.ts";
 import { runServerTask } from "./server-task.ts";
 import { StartError, UsageError } from "./start-error.ts";
+import type { CommandSurroundings } from "./surroundings.ts";
 import { type MeasuredUsage, measureUsage } from "./usage.ts";
 import { requireFolder } from "./verify-command.ts";
 
@@ -27,18 +26,10 @@ export interface UsageAsked {
   readonly json: boolean;
 }
 
-interface UsageSurroundings {
-  readonly clock: Clock;
-  readonly failStop: FailStop;
-  readonly out: (line: string) => void;
-  readonly err: (line: string) => void;
-  readonly progress: ProgressOutput;
-}
-
 const SERVICES: readonly MeasuredService[] = ["blob", "queue", "table", "file"];
 
 /** Shows what takes space in a data folder, whether a server runs on it or not. */
-export async function showUsage(asked: UsageAsked, around: UsageSurroundings): Promise<void> {
+export async function showUsage(asked: UsageAsked, around: CommandSurroundings): Promise<void> {
   const folder = resolve(asked.location);
   await requireFolder(folder);
   const { json, path } = asked;
@@ -59,7 +50,7 @@ export async function showUsage(asked: UsageAsked, around: UsageSurroundings): P
 async function measured(
   folder: string,
   path: UsagePath | null,
-  { clock, failStop, err }: UsageSurroundings,
+  { clock, failStop, err }: CommandSurroundings,
   onProgress: (progress: UsageProgress) => void,
 ): Promise<MeasuredUsage | null> {
   const told = await runServerTask<UsageProgress, MeasuredUsage | null>(

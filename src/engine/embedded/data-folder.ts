@@ -1,4 +1,4 @@
-import { access, constants, mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { access, constants, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { checkDatabase } from "./database-file.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -21,9 +21,38 @@ export interface DataFolder {
   release(): Promise<void>;
 }
 
-/** Opens a data folder, or makes one. Errors describe the problem in one line. */
-export async function openDataFolder(folder: string): Promise<DataFolder> {
+/** A file that is there while a backup is restored to the folder. */
+const RESTORE_FILE = "restore-under-way";
+
+/** Makes sure that no server starts on a folder before `endRestore`. */
+export async function beginRestore(folder: string): Promise<void> {
+  const file = await open(join(folder, RESTORE_FILE), "w", PRIVATE_FILE_MODE);
+  await file.close();
+  await syncFolder(folder);
+}
+
+/** Makes a restored folder an ordinary one. */
+export async function endRestore(folder: string): Promise<void> {
+  await unlink(join(folder, RESTORE_FILE));
+  await syncFolder(folder);
+}
+
+export function isHalfRestored(folder: string): Promise<boolean> {
+  return isThere(join(folder, RESTORE_FILE));
+}
+
+/**
+ * Opens a data folder, or makes one. Errors describe the problem in one line. Refuses a folder to
+ * which a backup is being restored, unless `isRestore`.
+ */
+export async function openDataFolder(folder: string, isRestore = false): Promise<DataFolder> {
   await makeWritable(folder);
+  if (!isRestore && (await isHalfRestored(folder))) {
+    throw new Error(
+      `a backup was being restored to ${folder}, and that did not end: run \`lazuli restore\` ` +
+        `again, or ${ELSEWHERE}`,
+    );
+  }
   const lock = await lockFolder(folder);
   if (lock === null) {
     throw new Error(`${folder} is in use by another Lazuli: stop that one, or ${ELSEWHERE}`);

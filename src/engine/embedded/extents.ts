@@ -314,7 +314,7 @@ export class EmbeddedExtents implements Extents {
   }
 
   #pathOf(extent: number): string {
-    return join(this.#folder, `${extent.toString(16).padStart(16, "0")}.extent`);
+    return join(this.#folder, extentFileName(extent));
   }
 
   #fileOf(extent: number): ExtentFile {
@@ -322,6 +322,10 @@ export class EmbeddedExtents implements Extents {
     if (file !== undefined) return file;
     throw new StoreError("damaged", `${this.#pathOf(extent)} is missing: restore it from a backup`);
   }
+}
+
+export function extentFileName(extent: number): string {
+  return `${extent.toString(16).padStart(16, "0")}.extent`;
 }
 
 function infoOf({ extent, end, sealed, pinned }: ExtentFile): ExtentInfo {

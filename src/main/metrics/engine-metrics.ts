@@ -11,7 +11,7 @@ import {
   single,
 } from "../../front/metrics/metric.ts";
 import type { Machine } from "../../machine/machine.ts";
-import type { ExtentInfo } from "../../store/extents.ts";
+import type { Extents } from "../../store/extents.ts";
 import type { Census } from "./census.ts";
 
 /** What can be seen of an engine with a data folder. */
@@ -19,7 +19,7 @@ export interface SeenEngine {
   readonly figures: EngineFigures;
   readonly store: Pick<EmbeddedStore, "usage">;
   /** Null if they are not files of this machine. */
-  readonly extents: { list(): readonly ExtentInfo[] } | null;
+  readonly extents: Pick<Extents, "list" | "pin"> | null;
   readonly space: Pick<DiskSpace, "measure" | "isShort">;
   readonly machine: Pick<Machine, "slabBytesTaken">;
 }

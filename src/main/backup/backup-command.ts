@@ -1,0 +1,252 @@
+import { readdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { MIB } from "../../base/limits.ts";
+import { type Origin, originOf } from "../../content/extent-origins.ts";
+import { isDamageError } from "../../store/store.ts";
+import { ProgressBar } from "../progress-bar.ts";
+import { DamageFound, StartError } from "../start-error.ts";
+import type { CommandSurroundings } from "../surroundings.ts";
+import { requireFolder } from "../verify-command.ts";
+import { version } from "../version.ts";
+import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { type CopiedState, openState } from "./copied-state.ts";
+import { PackWriter, readPack, readPackIndex } from "./packs.ts";
+import { AddressList, PieceReader, PieceSet, piecesOf } from "./pieces.ts";
+import { RecordChunks } from "./record-chunks.ts";
+
+export interface BackupAsked {
+  readonly location: string;
+  readonly place: string;
+  /** How many backups stay, this one included; null for all. */
+  readonly keep: number | null;
+  readonly json: boolean;
+}
+
+/** Writes a backup of a data folder, whether a server runs on it or not. Throws a `StartError`. */
+export async function backUp(asked: BackupAsked, around: CommandSurroundings): Promise<void> {
+  const folder = resolve(asked.location);
+  await requireFolder(folder);
+  const place = await BackupPlace.toWrite(asked.place);
+  try {
+    const before = await readManifests(place);
+    const state = await openState(folder, around);
+    let backup: Backup;
+    try {
+      backup = new Backup(folder, place, before, around, asked.json);
+      await backup.write(state);
+    } finally {
+      await state.close();
+    }
+    const manifest = await backup.finish();
+    const removed = await removeOld(place, [...before, manifest], asked.keep);
+    tellDone(manifest, backup.newBytes, removed, asked, around);
+  } catch (error) {
+    throw failure(error, place.folder);
+  } finally {
+    await place.close();
+  }
+}
+
+/** All complete backups. Files that none of them names are removed: they are of interrupted ones. */
+async function readManifests(place: BackupPlace): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const name of await place.names()) manifests.push(await place.readManifest(name));
+  await place.removeAllBut(manifests);
+  return manifests;
+}
+
+async function removeOld(
+  place: BackupPlace,
+  all: readonly Manifest[],
+  keep: number | null,
+): Promise<number> {
+  const old = keep === null ? [] : all.slice(0, -keep);
+  for (const { name } of old) await place.removeManifest(name);
+  if (old.length > 0) await place.removeAllBut(all.slice(old.length));
+  return old.length;
+}
+
+function tellDone(
+  manifest: Manifest,
+  newBytes: number,
+  removed: number,
+  { json }: BackupAsked,
+  { out }: CommandSurroundings,
+): void {
+  const { name, records, recordBytes, pieceBytes } = manifest;
+  const bytes = recordBytes + pieceBytes;
+  if (json) {
+    out(JSON.stringify({ backup: name, records, bytes, newBytes, removed }));
+    return;
+  }
+  out(`Backup ${name}: ${records} records, ${mib(bytes)}, of which ${mib(newBytes)} are new.`);
+  if (removed > 0) out(`${removed} older backups are removed.`);
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1)} MiB`;
+}
+
+function failure(error: unknown, folder: string): unknown {
+  if (isDamageError(error)) return new DamageFound(error.message);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined || error instanceof StartError) return error;
+  const reason = code === "ENOSPC" || code === "EDQUOT" ? "no space is left" : `${code}`;
+  return new StartError(
+    `The backup to ${folder} is not written: ${reason}. Backups that were there are as before.`,
+  );
+}
+
+/** One backup while it is written. */
+class Backup {
+  readonly #place: BackupPlace;
+  readonly #before: readonly Manifest[];
+  readonly #around: CommandSurroundings;
+  readonly #bar: ProgressBar;
+  readonly #folder: string;
+  readonly #chunks: RecordChunks;
+  readonly #packs: PackWriter;
+  readonly #startedMs: number;
+  /** The places of bytes that earlier backups have, and those that this one adds. */
+  readonly #there = new PieceSet();
+  readonly #wanted = new PieceSet();
+  readonly #toCopy = new AddressList();
+  #origins: readonly Origin[] = [];
+  #stamp = 0n;
+  #pieceBytes = 0;
+  #runs: Manifest["runs"] = [];
+
+  constructor(
+    folder: string,
+    place: BackupPlace,
+    before: readonly Manifest[],
+    around: CommandSurroundings,
+    json: boolean,
+  ) {
+    this.#folder = folder;
+    this.#place = place;
+    this.#before = before;
+    this.#around = around;
+    this.#startedMs = around.clock.now();
+    this.#chunks = new RecordChunks(place);
+    this.#packs = new PackWriter(place);
+    const options = { clock: around.clock, total: null, noun: "records", json };
+    this.#bar = new ProgressBar(around.progress, options);
+  }
+
+  get newBytes(): number {
+    return this.#chunks.newBytes + this.#packs.newBytes;
+  }
+
+  async write(state: CopiedState): Promise<void> {
+    for (const name of this.#packsBefore()) {
+      for (const [origin, extent, offset] of await readPackIndex(this.#place, name)) {
+        this.#there.add(origin, extent, offset);
+      }
+    }
+    try {
+      await this.#copyRecords(state);
+      await this.#copyPieces();
+    } finally {
+      await this.#packs.close();
+      this.#bar.end();
+    }
+  }
+
+  /** Verifies what was written, then makes the backup count. */
+  async finish(): Promise<Manifest> {
+    await this.#place.sync();
+    for (const name of this.#chunks.written) await this.#place.readRecords(name);
+    for (const name of this.#packs.written) await readPack(this.#place, name, async () => {});
+    const { clock } = this.#around;
+    const manifest: Manifest = {
+      name: await this.#newName(),
+      version: version(),
+      startedMs: this.#startedMs,
+      endedMs: clock.now(),
+      stamp: String(this.#stamp),
+      origins: this.#origins,
+      runs: this.#runs,
+      packs: await this.#packsNeeded(),
+      records: this.#chunks.records,
+      recordBytes: this.#chunks.recordBytes,
+      pieces: this.#wanted.size,
+      pieceBytes: this.#pieceBytes,
+    };
+    await this.#place.writeManifest(manifest);
+    return manifest;
+  }
+
+  async #copyRecords(state: CopiedState): Promise<void> {
+    for await (const part of state.parts()) {
+      switch (part.is) {
+        case "begin":
+          this.#origins = part.origins;
+          break;
+        case "run":
+          await this.#chunks.nextRun();
+          break;
+        case "end":
+          this.#stamp = part.stamp;
+          break;
+        case "records":
+          for (const record of part.records) {
+            await this.#chunks.add(record);
+            for (const address of piecesOf(record)) this.#want(address);
+          }
+          this.#bar.show({ objects: this.#chunks.records, bytes: this.#chunks.recordBytes });
+      }
+    }
+    this.#runs = await this.#chunks.finish();
+  }
+
+  #want(address: Parameters<AddressList["push"]>[0]): void {
+    const { extent, offset, bytesOnDisk } = address;
+    const origin = originOf(this.#origins, extent, offset);
+    if (!this.#wanted.add(origin, extent, offset)) return;
+    this.#pieceBytes += bytesOnDisk;
+    if (!this.#there.has(origin, extent, offset)) this.#toCopy.push(address);
+  }
+
+  async #copyPieces(): Promise<void> {
+    const reader = new PieceReader(this.#folder);
+    let bytes = this.#chunks.recordBytes;
+    try {
+      for (const address of this.#toCopy) {
+        const { extent, offset, bytesOnDisk } = address;
+        const origin = originOf(this.#origins, extent, offset);
+        await this.#packs.begin([origin, extent, offset, bytesOnDisk]);
+        await reader.read(address, (pages) => this.#packs.write(pages));
+        bytes += bytesOnDisk;
+        this.#bar.show({ objects: this.#chunks.records, bytes });
+      }
+      await this.#packs.finish();
+    } finally {
+      await reader.close();
+    }
+  }
+
+  #packsBefore(): string[] {
+    return [...new Set(this.#before.flatMap(({ packs }) => packs))];
+  }
+
+  /** Packs with at least one piece of this backup. */
+  async #packsNeeded(): Promise<string[]> {
+    const needed: string[] = [];
+    for (const name of this.#packsBefore()) {
+      const pieces = await readPackIndex(this.#place, name);
+      if (pieces.some((piece) => this.#wanted.has(piece[0], piece[1], piece[2]))) needed.push(name);
+    }
+    return [...needed, ...this.#packs.written];
+  }
+
+  /** Names sort by time. */
+  async #newName(): Promise<string> {
+    const time = new Date(this.#startedMs).toISOString().replaceAll(":", "-");
+    const taken = new Set(await readdir(`${this.#place.folder}/backups`));
+    for (let count = 1; ; count++) {
+      const name = count === 1 ? time : `${time}.${count}`;
+      if (!taken.has(`${name}.json`)) return name;
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import type { Bytes } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
+import { type CopiedPart, copyState } from "../../content/state-copy.ts";
+import type { LocalTask } from "../local-tasks.ts";
+import { type Data, openData } from "../open-data.ts";
+import { ServerTask } from "../server-task.ts";
+import { StartError } from "../start-error.ts";
+import type { CommandSurroundings } from "../surroundings.ts";
+import { decodeParts, encodePart } from "./record-frames.ts";
+
+/** Bytes of records in one answer of a server. */
+const ANSWER_BYTES = MIB;
+/** How often a command tells a server that it goes on: more often than the server gives up. */
+const HELD_MS = 10_000;
+
+const NOT_IN_FILES =
+  "Only data in a folder can be backed up: back up the database and the bucket with their own tools.";
+
+/** A consistent state of a data folder, and the extents that it names for as long as it is open. */
+export interface CopiedState {
+  /** The parts of the copy, up to `end`. */
+  parts(): AsyncGenerator<CopiedPart, void>;
+  close(): Promise<void>;
+}
+
+/** What a server does for a backup: it passes on its records, and pins extents. */
+export function backupTask(data: Pick<Data, "store" | "engine">): LocalTask {
+  const copy = copyOf(data);
+  return {
+    async next() {
+      const parts: Bytes[] = [];
+      let bytes = 0;
+      while (bytes < ANSWER_BYTES) {
+        const { value } = await copy.next();
+        const encoded = encodePart(value as CopiedPart);
+        parts.push(encoded);
+        bytes += encoded.length;
+        if (value?.is === "end" || value?.is === "held") break;
+      }
+      return Buffer.concat(parts);
+    },
+    close: async () => {
+      await copy.return();
+    },
+  };
+}
+
+function copyOf({ store, engine }: Pick<Data, "store" | "engine">) {
+  const extents = engine?.extents ?? null;
+  if (extents === null) throw new StartError(NOT_IN_FILES);
+  return copyState(store, extents, randomUUID());
+}
+
+/** Opens the state of a data folder: through its server, or by itself if no server runs. */
+export async function openState(
+  location: string,
+  around: Pick<CommandSurroundings, "clock" | "failStop" | "err" | "schedule">,
+): Promise<CopiedState> {
+  const task = await ServerTask.begin(location, "backup", null);
+  return task === null ? openFolderState(location, around) : new ServerState(task, around);
+}
+
+class ServerState implements CopiedState {
+  readonly #task: ServerTask;
+  readonly #around: Pick<CommandSurroundings, "schedule">;
+  #isClosed = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(task: ServerTask, around: Pick<CommandSurroundings, "schedule">) {
+    this.#task = task;
+    this.#around = around;
+  }
+
+  async *parts(): AsyncGenerator<CopiedPart, void> {
+    for (;;) {
+      for (const part of decodeParts(await this.#task.next())) {
+        if (part.is === "end") this.#holdOn();
+        yield part;
+        if (part.is === "end") return;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#task.end();
+    // Without pins, the copied bytes may be those of something else.
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** Keeps the extents pinned. */
+  #holdOn(): void {
+    this.#around.schedule(() => {
+      if (this.#isClosed) return;
+      this.#task.next().then(
+        () => this.#holdOn(),
+        (error) => {
+          this.#failure = { error };
+        },
+      );
+    }, HELD_MS);
+  }
+}
+
+async function openFolderState(
+  location: string,
+  { clock, failStop, err }: Pick<CommandSurroundings, "clock" | "failStop" | "err">,
+): Promise<CopiedState> {
+  const place = { location: resolve(location), memoryBytesMax: null };
+  const data = await openData(place, clock, failStop, { tell: err });
+  try {
+    const copy = copyOf(data);
+    return {
+      async *parts() {
+        for (;;) {
+          const { value } = await copy.next();
+          if (value === undefined) return;
+          yield value;
+          if (value.is === "end") return;
+        }
+      },
+      async close() {
+        await copy.return();
+        await data.close();
+      },
+    };
+  } catch (error) {
+    await data.close();
+    throw error;
+  }
+}

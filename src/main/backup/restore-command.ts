@@ -1,0 +1,328 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Clock } from "../../base/clock.ts";
+import { key, keyAfter, keyBehind, SPACE } from "../../base/keys.ts";
+import { KIB, MIB } from "../../base/limits.ts";
+import { instantOf } from "../../base/stamp.ts";
+import { beginOrigin, originOf } from "../../content/extent-origins.ts";
+import type { CopiedRecord } from "../../content/state-copy.ts";
+import { beginRestore, endRestore, isHalfRestored } from "../../engine/embedded/data-folder.ts";
+import { extentFileName } from "../../engine/embedded/extents.ts";
+import { syncFolder } from "../../engine/embedded/sync-folder.ts";
+import { isDamageError, type Store } from "../../store/store.ts";
+import { type Data, openData } from "../open-data.ts";
+import { ProgressBar } from "../progress-bar.ts";
+import { DamageFound, StartError } from "../start-error.ts";
+import type { CommandSurroundings } from "../surroundings.ts";
+import { Verifier } from "../verifier.ts";
+import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { type PackedPiece, readPack, readPackIndex } from "./packs.ts";
+import { PieceSet, piecesOf } from "./pieces.ts";
+import { decodeRecords } from "./record-frames.ts";
+
+export interface RestoreAsked {
+  readonly place: string;
+  readonly location: string;
+  /** The name of a backup; null for the last one. */
+  readonly backup: string | null;
+  readonly json: boolean;
+}
+
+/** Records in one transaction. */
+const RECORDS_PER_STEP = 2_000;
+const BYTES_PER_STEP = 512 * KIB;
+const CONTENTS_END = keyAfter(key(SPACE.content));
+const PRIVATE_FILE_MODE = 0o600;
+const PRIVATE_FOLDER_MODE = 0o700;
+
+/** Restores a backup into an empty folder, and verifies it there. Throws a `StartError`. */
+export async function restore(asked: RestoreAsked, around: CommandSurroundings): Promise<void> {
+  const place = await BackupPlace.toRead(asked.place);
+  const manifest = await chosenManifest(place, asked.backup);
+  const folder = resolve(asked.location);
+  await prepareFolder(folder);
+  try {
+    const { records, bytes } = await new Restore(place, manifest, folder, asked, around).run();
+    await endRestore(folder);
+    const { name } = manifest;
+    if (asked.json) around.out(JSON.stringify({ backup: name, location: folder, records, bytes }));
+    else {
+      const size = `${records} records, ${(bytes / MIB).toFixed(1)} MiB`;
+      around.out(`Backup ${name} is restored to ${folder} and verified: ${size}.`);
+    }
+  } catch (error) {
+    throw failure(error, folder);
+  }
+}
+
+async function chosenManifest(place: BackupPlace, backup: string | null): Promise<Manifest> {
+  const names = await place.names();
+  const name = backup ?? names.at(-1);
+  if (name !== undefined && names.includes(name)) return place.readManifest(name);
+  const those = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.`;
+  throw new StartError(
+    `${place.folder} has no backup${backup === null ? "" : ` ${backup}`}. ${those}`,
+  );
+}
+
+/** Makes an empty folder that no server starts on. What an interrupted restore left is removed. */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  if (await isHalfRestored(folder)) {
+    for (const part of ["store", "extents"]) {
+      await rm(join(folder, part), { recursive: true, force: true });
+    }
+  } else if ((await readdir(folder)).length > 0) {
+    throw new StartError(
+      `${folder} is not empty: a backup is restored to a new or empty folder only. ` +
+        "Name another one with --location.",
+    );
+  }
+  await beginRestore(folder);
+}
+
+function failure(error: unknown, folder: string): unknown {
+  const half = `${folder} is not complete, and no server starts on it: restore again, or remove it.`;
+  if (isDamageError(error)) return new DamageFound(`${error.message}. ${half}`);
+  if (error instanceof DamageFound) return new DamageFound(`${error.message} ${half}`);
+  if (error instanceof StartError) return new StartError(`${error.message} ${half}`);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  const reason = code === "ENOSPC" || code === "EDQUOT" ? "no space is left" : code;
+  return new StartError(`The backup is not restored: ${reason}. ${half}`);
+}
+
+/** One restore, into a folder that is prepared for it. */
+class Restore {
+  readonly #place: BackupPlace;
+  readonly #manifest: Manifest;
+  readonly #folder: string;
+  readonly #around: CommandSurroundings;
+  readonly #bar: ProgressBar;
+  #records = 0;
+  #bytes = 0;
+
+  constructor(
+    place: BackupPlace,
+    manifest: Manifest,
+    folder: string,
+    { json }: RestoreAsked,
+    around: CommandSurroundings,
+  ) {
+    this.#place = place;
+    this.#manifest = manifest;
+    this.#folder = folder;
+    this.#around = around;
+    const { records, recordBytes, pieceBytes } = manifest;
+    // Everything is read once more to verify it.
+    const total = { objects: 2 * records, bytes: 2 * (recordBytes + pieceBytes) };
+    const options = { clock: around.clock, total, noun: "records", json };
+    this.#bar = new ProgressBar(around.progress, options);
+  }
+
+  async run(): Promise<{ records: number; bytes: number }> {
+    try {
+      const wanted = await this.#restoreRecords();
+      await this.#restorePieces(wanted);
+      return await this.#verify();
+    } finally {
+      this.#bar.end();
+    }
+  }
+
+  /** Restores records. Returns the places of the bytes that they name. */
+  async #restoreRecords(): Promise<PieceSet> {
+    const stamp = BigInt(this.#manifest.stamp);
+    const data = await this.#open(clockAfter(this.#around.clock, instantOf(stamp)));
+    try {
+      const { store } = data;
+      for (const chunk of this.#manifest.runs.flat()) {
+        for (const some of stepsOf(decodeRecords(await this.#place.readRecords(chunk)))) {
+          await write(store, some);
+          this.#show(some.length, bytesOf(some));
+        }
+      }
+      await store.transact((tx) => {
+        beginOrigin(tx, randomUUID());
+        tx.stamp();
+      });
+      return await this.#wantedPieces(store);
+    } finally {
+      await data.close();
+    }
+  }
+
+  async #wantedPieces(store: Store): Promise<PieceSet> {
+    const wanted = new PieceSet();
+    for (let from = key(SPACE.content); ; ) {
+      const options = { limit: RECORDS_PER_STEP };
+      const found = await store.read((view) => view.range(from, CONTENTS_END, options));
+      for (const { extent, offset } of found.flatMap(piecesOf)) {
+        wanted.add(originOf(this.#manifest.origins, extent, offset), extent, offset);
+      }
+      const last = found.at(-1);
+      if (last === undefined) return wanted;
+      from = keyBehind(last.key);
+    }
+  }
+
+  async #restorePieces(wanted: PieceSet): Promise<void> {
+    const folder = join(this.#folder, "extents");
+    const files = new ExtentFiles(folder);
+    try {
+      for (const name of this.#manifest.packs) {
+        const pieces = new PiecesInPack(await readPackIndex(this.#place, name), wanted);
+        await readPack(this.#place, name, async (bytes, position) => {
+          for (const { extent, offset, part } of pieces.in(bytes, position)) {
+            await files.write(extent, offset, part);
+          }
+          this.#show(0, bytes.length);
+        });
+      }
+    } finally {
+      await files.close();
+    }
+    await syncFolder(folder);
+    if (wanted.size === 0) return;
+    throw new DamageFound(
+      `The backup lacks bytes: ${wanted.size} pieces are in none of its packs.`,
+    );
+  }
+
+  /** Reads everything as `lazuli verify` does. */
+  async #verify(): Promise<{ records: number; bytes: number }> {
+    const data = await this.#open(this.#around.clock);
+    try {
+      const onDamage = (name: string, reason: string) => {
+        throw new DamageFound(`Restored and not sound: ${name}: ${reason}.`);
+      };
+      let done = { objects: 0, bytes: 0 };
+      for await (done of new Verifier(data, onDamage).run()) {
+        this.#bar.show({ objects: this.#records + done.objects, bytes: this.#bytes + done.bytes });
+      }
+      return { records: done.objects, bytes: done.bytes };
+    } finally {
+      await data.close();
+    }
+  }
+
+  #open(clock: Clock): Promise<Data> {
+    const { failStop, err } = this.#around;
+    const place = { location: this.#folder, memoryBytesMax: null, isRestore: true };
+    return openData(place, clock, failStop, { tell: err });
+  }
+
+  #show(records: number, bytes: number): void {
+    this.#records += records;
+    this.#bytes += bytes;
+    this.#bar.show({ objects: this.#records, bytes: this.#bytes });
+  }
+}
+
+/** A clock that is never behind an instant, so that new stamps are later than all restored ones. */
+function clockAfter(clock: Clock, instant: number): Clock {
+  return {
+    now: () => Math.max(clock.now(), instant + 1),
+    elapsedMs: () => clock.elapsedMs(),
+  };
+}
+
+async function write(store: Store, records: readonly CopiedRecord[]): Promise<void> {
+  await store.transact((tx) => {
+    for (const { key, value } of records) {
+      if (value === null) tx.delete(key);
+      else tx.set(key, value);
+    }
+  });
+}
+
+function* stepsOf(records: Iterable<CopiedRecord>): Generator<CopiedRecord[]> {
+  let step: CopiedRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    step.push(record);
+    bytes += bytesOf([record]);
+    if (step.length < RECORDS_PER_STEP && bytes < BYTES_PER_STEP) continue;
+    yield step;
+    step = [];
+    bytes = 0;
+  }
+  if (step.length > 0) yield step;
+}
+
+function bytesOf(records: readonly CopiedRecord[]): number {
+  return records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
+}
+
+/** Finds the wanted pieces of a pack in its bytes, as these arrive. */
+class PiecesInPack {
+  readonly #pieces: readonly PackedPiece[];
+  readonly #isWanted: readonly boolean[];
+  /** The first piece that has not ended yet, and where it begins in the pack. */
+  #next = 0;
+  #start = 0;
+
+  constructor(pieces: readonly PackedPiece[], wanted: PieceSet) {
+    this.#pieces = pieces;
+    this.#isWanted = pieces.map(([origin, extent, offset]) =>
+      wanted.delete(origin, extent, offset),
+    );
+  }
+
+  *in(bytes: Bytes, position: number): Generator<{ extent: number; offset: number; part: Bytes }> {
+    const until = position + bytes.length;
+    for (let piece = this.#pieces[this.#next]; piece !== undefined; ) {
+      const [, extent, offset, length] = piece;
+      const from = Math.max(this.#start, position);
+      const end = Math.min(this.#start + length, until);
+      if (from < end && this.#isWanted[this.#next]) {
+        const part = bytes.subarray(from - position, end - position);
+        yield { extent, offset: offset + from - this.#start, part };
+      }
+      if (this.#start + length > until) return;
+      this.#start += length;
+      piece = this.#pieces[++this.#next];
+    }
+  }
+}
+
+/** Extent files while they are restored: one is open at a time. */
+class ExtentFiles {
+  readonly #folder: string;
+  #extent: number | null = null;
+  #file: FileHandle | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async write(extent: number, offset: number, bytes: Bytes): Promise<void> {
+    const file = await this.#open(extent);
+    for (let at = 0; at < bytes.length; ) {
+      at += (await file.write(bytes, at, bytes.length - at, offset + at)).bytesWritten;
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    if (file === null) return;
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #open(extent: number): Promise<FileHandle> {
+    if (this.#file !== null && this.#extent === extent) return this.#file;
+    await this.close();
+    const path = join(this.#folder, extentFileName(extent));
+    const isThere = (await readdir(this.#folder)).includes(extentFileName(extent));
+    this.#file = await open(path, isThere ? "r+" : "w", PRIVATE_FILE_MODE);
+    this.#extent = extent;
+    return this.#file;
+  }
+}

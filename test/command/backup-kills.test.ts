@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { backUp, box, MIB, places, put, putAll, requireEqual, restore } from "./backups.ts";
+import { FolderServer, lazuli } from "./folder-server.ts";
+import { LazuliProcess } from "./process.ts";
+
+/** Kills a command as soon as it has got this far, unless it has ended before. */
+async function killedAt(args: readonly string[], hasCome: () => boolean): Promise<void> {
+  const command = new LazuliProcess(args);
+  while (command.isRunning && !hasCome()) await new Promise((resolve) => setImmediate(resolve));
+  await command.kill();
+}
+
+function filesOf(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+test("a killed backup never counts, earlier ones stay good, and the next one works", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const container = await box(server);
+  const stored = await putAll(container, "a");
+  const first = await backUp(all);
+  const before = new Map(stored);
+  await put(container, stored, "large", 24 * MIB);
+  const inPlace = (folder: string) => filesOf(join(all.place, folder)).length;
+  const [records, packs] = [inPlace("records"), inPlace("packs")];
+  for (const hasCome of [
+    () => inPlace("records") > records,
+    () => filesOf(join(all.place, "packs")).includes(".draft"),
+    () => inPlace("packs") > packs + 1,
+    () => inPlace("backups") > 1,
+  ]) {
+    await killedAt(["backup", all.place, "--location", all.location], hasCome);
+    const names = filesOf(join(all.place, "backups")).filter((name) => name.endsWith(".json"));
+    assert.ok(names.includes(`${first.backup}.json`));
+  }
+  await restore(all, `${all.restored}-1`, "--backup", first.backup);
+  await requireEqual(await box(new FolderServer(t, `${all.restored}-1`)), before);
+  await backUp(all, "--keep", "1");
+  await restore(all, all.restored);
+  await requireEqual(await box(new FolderServer(t, all.restored)), stored);
+  await requireEqual(container, stored);
+});
+
+test("no server starts on a folder whose restore was killed, and another restore completes it", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const stored = await putAll(await box(server), "a");
+  await put(await box(server), stored, "large", 24 * MIB);
+  await backUp(all);
+  const mark = join(all.restored, "restore-under-way");
+  for (const hasCome of [
+    () => existsSync(mark),
+    () => existsSync(join(all.restored, "store", "data.mdb")),
+    () => filesOf(join(all.restored, "extents")).length > 0,
+  ]) {
+    const args = ["restore", all.place, "--location", all.restored];
+    await killedAt(args, hasCome);
+    // It may have been faster than the kill.
+    if (!existsSync(mark)) break;
+    for (const command of [["--blobPort", "0"], ["verify"], ["usage"]]) {
+      const { code, err } = await lazuli(...command, "--location", all.restored);
+      assert.equal(code, 1);
+      assert.match(err, /being restored|is not a data folder/);
+    }
+  }
+  if (existsSync(mark)) await restore(all, all.restored);
+  assert.ok(!existsSync(mark));
+  await requireEqual(await box(new FolderServer(t, all.restored)), stored);
+});
