@@ -20,6 +20,7 @@ import {
   type ServiceName,
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
+import type { SeedAsked } from "./seed/seed-command.ts";
 import { UsageError } from "./start-error.ts";
 import { readTransfer, type TransferAsked } from "./transfer-flags.ts";
 import { readUsagePath, type UsageAsked } from "./usage-command.ts";
@@ -36,6 +37,7 @@ export type Asked =
     }
   | { readonly kind: "backup"; readonly asked: BackupAsked }
   | { readonly kind: "restore"; readonly asked: RestoreAsked }
+  | { readonly kind: "seed"; readonly asked: SeedAsked }
   | { readonly kind: "usage"; readonly asked: UsageAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
@@ -56,6 +58,8 @@ export interface Options {
   /** The place of the bytes that belong to these records. */
   readonly bytes: string | null;
   readonly s3: S3Given;
+  /** A file with what the data shall have at the start; null for none. */
+  readonly seedFile: string | null;
   /** Whether to start even if the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss: boolean;
   /** MiB per second that are read to look for damage; null for none. */
@@ -144,6 +148,10 @@ export function readCommandLine(
       const backup = given.text("backup");
       const asked = { location, place: argument as string, backup, json: given.has("json") };
       return { kind: "restore", asked };
+    }
+    case "seed": {
+      const asked = { location, file: argument as string, json: given.has("json") };
+      return { kind: "seed", asked };
     }
     case "usage": {
       const path = argument === null ? null : readUsagePath(argument);
@@ -338,6 +346,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     records: given.text("records"),
     bytes: given.text("bytes"),
     s3: readS3Options(given, env, s3Flag),
+    seedFile: given.text("seed"),
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
     listen: readListen(given, services),

@@ -17,19 +17,24 @@ type Step = string | number;
 export class ConfigText {
   readonly #file: string;
   readonly #text: string;
+  readonly #parse: (text: string) => JsonNode;
+  readonly #language: string;
 
-  constructor(file: string, text: string) {
+  /** `parse` throws a `JsonError` for a text that is not in this language. */
+  constructor(file: string, text: string, parse = parseJson, language = "JSON") {
     this.#file = file;
     this.#text = text;
+    this.#parse = parse;
+    this.#language = language;
   }
 
   /** Parses the text. Throws a `UsageError` that says where it is wrong, without a part of it. */
   fields(): Fields {
     try {
-      return new Fields(this, "", parseJson(this.#text));
+      return new Fields(this, "", this.#parse(this.#text));
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      throw this.wrong(error.offset, `this is not valid JSON: ${error.message}.`);
+      throw this.wrong(error.offset, `this is not valid ${this.#language}: ${error.message}.`);
     }
   }
 

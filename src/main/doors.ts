@@ -5,6 +5,8 @@ import { LocalTasks, progressTask } from "./local-tasks.ts";
 import type { Data } from "./open-data.ts";
 import type { ReloadDone } from "./reload.ts";
 import { REFUSED, RELOADED } from "./reload-command.ts";
+import { applySeed, type SeedSettings } from "./seed/apply-seed.ts";
+import type { SeedSource } from "./seed/seed-document.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Undo } from "./undo.ts";
 import { measureUsage } from "./usage.ts";
@@ -13,6 +15,7 @@ import { measureUsage } from "./usage.ts";
 export function doorsOf(
   data: Data,
   { clock, schedule }: Pick<Surroundings, "clock" | "schedule">,
+  settings: () => SeedSettings,
   reload: () => Promise<ReloadDone>,
   undo: Undo,
 ): Readonly<Record<string, AdminDoor>> {
@@ -24,6 +27,10 @@ export function doorsOf(
       return { status: isReloaded ? RELOADED : REFUSED, body: line };
     },
     backup: tasks.door(async () => backupTask(data)),
+    seed: tasks.door(async (source) => {
+      const work = applySeed(source as SeedSource, data, settings());
+      return progressTask(work, () => clock.elapsedMs());
+    }),
     usage: tasks.door(async (path) => {
       const work = measureUsage(data, path as UsagePath | null);
       return progressTask(work, () => clock.elapsedMs());

@@ -4,6 +4,7 @@ export const COMMANDS = {
   verify: "Read everything in a data folder, and name what is damaged.",
   backup: "Write a backup of a data folder, also of a running server.",
   restore: "Restore a backup into an empty folder.",
+  seed: "Make a running server have what a file says.",
   usage: "Show what takes the space, by place or prefix.",
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
@@ -20,6 +21,7 @@ export type CommandName = keyof typeof COMMANDS;
 export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
   backup: "<place>",
   restore: "<place>",
+  seed: "<file>",
   usage: "[service/account/name]",
   import: "<source>",
   "account list": "[name]",
@@ -91,7 +93,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "folder",
         help: `Data folder (default ${DEFAULT_LOCATION}).`,
         commands: [
-          ...(["start", "verify", "backup", "restore", "usage", "reload"] as const),
+          ...(["start", "verify", "backup", "restore", "seed", "usage", "reload"] as const),
           ...TRANSFER_COMMANDS,
           ...ACCOUNT_COMMANDS,
         ],
@@ -153,6 +155,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         help: "Authorities to trust for its certificate (PEM).",
         commands: ["start", "verify"],
         env: "AWS_CA_BUNDLE",
+      },
+      {
+        name: "seed",
+        value: "file",
+        help: "First make what this file says: YAML or JSON.",
       },
       {
         name: "acceptDataLoss",
@@ -357,7 +364,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "json",
         value: null,
         help: "Print results and progress as JSON.",
-        commands: ["backup", "restore", "usage", ...TRANSFER_COMMANDS],
+        commands: ["backup", "restore", "seed", "usage", ...TRANSFER_COMMANDS],
       },
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },

@@ -17,6 +17,7 @@ import { commandPage, helpPage } from "./help-page.ts";
 import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { reloadServer } from "./reload-command.ts";
+import { seedServer } from "./seed/seed-command.ts";
 import { type Serving, serve } from "./serve.ts";
 import { chooseBucket, readSettings, type Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
@@ -71,6 +72,8 @@ async function run(program: Program): Promise<void> {
       return backUp(asked.asked, { ...around, progress: process.stderr });
     case "restore":
       return restore(asked.asked, { ...around, progress: process.stderr });
+    case "seed":
+      return seedServer(asked.asked, { ...around, progress: process.stderr });
     case "usage":
       return showUsage(asked.asked, { ...around, progress: process.stderr });
     case "health":

@@ -27,6 +27,8 @@ import { type Data, openData } from "./open-data.ts";
 import { Readiness } from "./readiness.ts";
 import { type ReloadDone, Reloading } from "./reload.ts";
 import { Scrub } from "./scrub.ts";
+import { applySeed } from "./seed/apply-seed.ts";
+import { lineOf, readSeedFile } from "./seed/seed-command.ts";
 import type { Settings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Undo } from "./undo.ts";
@@ -140,7 +142,10 @@ async function open(
   const onOutcome = outcomesTo(log.onOutcome, metrics?.onOutcome);
   const shared = { ...load, health, onOutcome };
   const { adminToken: token } = around;
-  const admin = token === undefined ? null : { token, doors: doorsOf(data, around, reload, undo) };
+  let current = settings;
+  const doors = () => doorsOf(data, around, () => current, reload, undo);
+  const admin = token === undefined ? null : { token, doors: doors() };
+  await seedData(settings, data, log);
   const setup = { around, log, data: { ...data, copies }, epoch, admin, shared };
   const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
     metrics?.watch(name, listener),
@@ -166,6 +171,7 @@ async function open(
   const apply = (changed: Settings) => {
     logKeyFailures(changed, log);
     listeners.change(changed);
+    current = changed;
   };
   const retire = async () => {
     if (settings.stopDelayMs === 0) return;
@@ -192,6 +198,20 @@ async function openLoggedData(
   reports.lookIn(data.store);
   for (const warning of data.warnings) log.warn("data folder", warning);
   return data;
+}
+
+/** Applies the seed before the first request, so that no client sees a part of it. */
+async function seedData(settings: Settings, data: Data, log: Log): Promise<void> {
+  const { seedFile, seed } = settings;
+  const source = seed ?? (seedFile === null ? null : await readSeedFile(seedFile));
+  if (source === null) return;
+  const work = applySeed(source, data, settings);
+  for (;;) {
+    const step = await work.next();
+    if (step.done !== true) continue;
+    log.tell(lineOf(source.name, step.value).slice(0, -1));
+    return;
+  }
 }
 
 function logKeyFailures({ oauth }: Settings, log: Log): void {

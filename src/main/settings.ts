@@ -16,6 +16,7 @@ import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
 import { requireNoExposure } from "./network-guard.ts";
+import type { SeedSource } from "./seed/seed-document.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
 import { StartError, UsageError } from "./start-error.ts";
@@ -24,6 +25,8 @@ import { StartError, UsageError } from "./start-error.ts";
 export interface Settings extends Options {
   /** The content of the configuration file. */
   readonly config: Config;
+  /** What the data shall have at the start, if a program says it and not a file. */
+  readonly seed?: SeedSource;
   readonly accounts: Accounts;
   /** The same accounts as they are configured, with the text of their keys. */
   readonly statedAccounts: readonly AccountSettings[];

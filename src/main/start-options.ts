@@ -52,6 +52,8 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly s3Credentials?: string;
   /** Authorities to trust for its certificate: a PEM file. */
   readonly s3Ca?: string;
+  /** What the data shall have at the start: the path of a file, or what would be in it. */
+  readonly seed?: string | Readonly<Record<string, unknown>>;
   /** Start although the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss?: boolean;
   /** Search for damage in the background, reading this many MiB a second. */

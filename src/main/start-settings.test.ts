@@ -20,6 +20,7 @@ const EVERY_OPTION: Required<StartOptions> = {
   s3AddressStyle: "path",
   s3Credentials: "credentials",
   s3Ca: "ca.pem",
+  seed: "seed.yaml",
   acceptDataLoss: true,
   scrub: 1,
   host: "127.0.0.1",

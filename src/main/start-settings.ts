@@ -22,12 +22,25 @@ export const FLAG_OPTIONS: readonly Flag[] = FLAGS.filter(isOption);
 
 /** Stands for the path of the configuration file, in messages too, if the options contain it. */
 const START = "start()";
+/** Ends like a file with JSON. */
+const SEED_NAME = "start() seed.json";
 
 /**
  * Checks the options of a programmatic start. They become arguments of the command line, so that
  * each rule and its message exist once. Throws a `UsageError`.
  */
-export function readStartOptions(options: StartOptions): Settings {
+export function readStartOptions({ seed, ...options }: StartOptions): Settings {
+  if (seed === undefined) return readAllBut(options);
+  if (typeof seed === "string") return { ...readAllBut(options), seedFile: seed };
+  if (typeof seed !== "object" || seed === null) {
+    throw new UsageError(`${START}: seed must be a file or an object.`);
+  }
+  // Indented, so that a line and a column help to find what is wrong.
+  const text = JSON.stringify(seed, null, 2);
+  return { ...readAllBut(options), seed: { name: SEED_NAME, text, folder: process.cwd() } };
+}
+
+function readAllBut(options: Omit<StartOptions, "seed">): Settings {
   const { services = SERVICE_CHOICES, accounts, config, onLine: _, ...flags } = options;
   requireServices(services);
   const args = Object.entries(flags).flatMap(([name, value]) => argumentOf(name, value, services));

@@ -29,7 +29,11 @@ export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
 }
 
 export async function readEntityBody(request: RestRequest): Promise<EntityBody> {
-  const members = await readJsonBody(request);
+  return entityOf(await readJsonBody(request));
+}
+
+/** The entity that a JSON object describes. */
+export async function entityOf(members: FlatObject): Promise<EntityBody> {
   const annotations = annotationsIn(members);
   const properties: Property[] = [];
   const paced = new PacedBytes();
