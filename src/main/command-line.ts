@@ -161,7 +161,8 @@ export function readCommandLine(
       return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":
       return { kind: "reload", location };
-    case "import": {
+    case "import":
+    case "export": {
       const accountList = env.AZURITE_ACCOUNTS || null;
       const asked = readTransfer(command, argument ?? "", given, { location, accountList });
       return { kind: "transfer", asked };

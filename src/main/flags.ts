@@ -8,7 +8,8 @@ export const COMMANDS = {
   usage: "Show what takes the space, by place or prefix.",
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the running server read its configuration again.",
-  import: "Bring in the data of Azurite.",
+  import: "Bring data in: from Azurite, an export, files, or an account.",
+  export: "Write the data of an account to a folder or a tar file.",
   "account list": "Show the accounts of a configuration file.",
   "account add": "Add an account with two new keys to it.",
   "account remove": "Remove an account from it; its data stays.",
@@ -24,6 +25,7 @@ export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
   seed: "<file>",
   usage: "[service/account/name]",
   import: "<source>",
+  export: "<target>",
   "account list": "[name]",
   "account add": "<name>",
   "account remove": "<name>",
@@ -36,7 +38,7 @@ const ACCOUNT_COMMANDS = [
   "account remove",
   "account rotate-key",
 ] as const;
-const TRANSFER_COMMANDS = ["import"] as const;
+const TRANSFER_COMMANDS = ["import", "export"] as const;
 const ALL_COMMANDS = Object.keys(COMMANDS) as CommandName[];
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
@@ -270,7 +272,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "config",
         value: "file",
-        help: "Configuration file: accounts and more.",
+        help: "Configuration: accounts and more.",
         commands: ["start", ...TRANSFER_COMMANDS, ...ACCOUNT_COMMANDS],
       },
     ],
@@ -322,7 +324,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
     ],
   },
   {
-    title: "Data in (lazuli import)",
+    title: "Data in and out (lazuli import, lazuli export)",
     flags: [
       {
         name: "server",
@@ -342,6 +344,12 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "list",
         help: "What to move: blob:logs-*,queue:*,table:t?,file:*.",
         commands: TRANSFER_COMMANDS,
+      },
+      {
+        name: "into",
+        value: "place",
+        help: "For files: blob:container/prefix or file:share/folder.",
+        commands: ["import"],
       },
       {
         name: "existing",

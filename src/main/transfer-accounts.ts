@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { isDataFolder } from "../engine/embedded/data-folder.ts";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import { type AccountAddress, readAccountAddress } from "../transfer/account-address.ts";
 import type { ServiceKind } from "../transfer/item.ts";
@@ -11,7 +12,7 @@ import { readControl } from "./control-file.ts";
 import { health } from "./health-command.ts";
 import { readFile } from "./settings.ts";
 import { start } from "./start.ts";
-import { UsageError } from "./start-error.ts";
+import { StartError, UsageError } from "./start-error.ts";
 import type { TransferAsked } from "./transfer-flags.ts";
 
 /** The accounts that a transfer works on. */
@@ -24,7 +25,10 @@ export interface TransferAccounts {
   close(): Promise<void>;
 }
 
-type Asked = Pick<TransferAsked, "server" | "location" | "configFile" | "accountList" | "parallel">;
+type Asked = Pick<
+  TransferAsked,
+  "server" | "location" | "configFile" | "accountList" | "parallel" | "command"
+>;
 
 const KEY_BYTES = 64;
 const SILENT = { out: () => {}, err: () => {} };
@@ -118,6 +122,11 @@ async function openFolder(
   asked: Asked,
   others: readonly string[],
 ): Promise<TransferAccounts> {
+  if (asked.command === "export" && !(await isDataFolder(folder))) {
+    throw new StartError(
+      `${folder} is not a data folder. Say where the data lives with --location, or --server.`,
+    );
+  }
   const key = randomBytes(KEY_BYTES).toString("base64");
   const configured = configuredAccounts(asked);
   const added = others.filter((name) => configured.every((one) => one.name !== name));

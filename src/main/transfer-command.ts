@@ -1,10 +1,16 @@
+import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
 import { AccountSink } from "../transfer/account-sink.ts";
-import type { Sink, Source } from "../transfer/item.ts";
+import { AccountSource } from "../transfer/account-source.ts";
+import { Choice } from "../transfer/choice.ts";
+import { ExportFolder } from "../transfer/files/export-folder.ts";
+import { ExportSink } from "../transfer/files/export-sink.ts";
+import { ExportTar } from "../transfer/files/export-tar.ts";
+import type { Sink } from "../transfer/item.ts";
 import { runTransfer, type TransferDone } from "../transfer/run-transfer.ts";
 import { TransferError } from "../transfer/transfer-error.ts";
-import { openImportSources } from "./import-sources.ts";
+import { type OpenSource, openImportSources } from "./import-sources.ts";
 import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
 import { StartError } from "./start-error.ts";
 import { openAccounts } from "./transfer-accounts.ts";
@@ -26,13 +32,14 @@ export interface TransferSurroundings {
   readonly signal: AbortSignal;
 }
 
-/** Runs `lazuli import`. Returns the exit code. Throws a `StartError`. */
+/** Runs `lazuli import` or `lazuli export`. Returns the exit code. Throws a `StartError`. */
 export async function runTransferCommand(
   asked: TransferAsked,
   around: TransferSurroundings,
 ): Promise<number> {
   try {
-    return await runImport(asked, around);
+    const run = asked.command === "import" ? runImport : runExport;
+    return await run(asked, around);
   } catch (error) {
     if (error instanceof TransferError) throw new StartError(error.message);
     throw error;
@@ -40,14 +47,14 @@ export async function runTransferCommand(
 }
 
 async function runImport(asked: TransferAsked, around: TransferSurroundings): Promise<number> {
-  const sources = await openImportSources(asked);
+  const sources = await openImportSources(asked, around.input);
   const accounts = await openAccounts(asked, around.input, sources.accounts);
   try {
     let code = 0;
     for (const [account, open] of sources.byAccount(asked.account ?? accounts.names[0] ?? "")) {
       const sink = new AccountSink(accounts.client(account), asked.existing, around.clock);
       const what = `${sources.title} into the account ${account} of ${accounts.where}`;
-      code ||= await move(await open(), sink, asked, around, `Imported ${what}`);
+      code ||= await move(open, sink, asked, around, `Imported ${what}`);
     }
     return code;
   } finally {
@@ -55,41 +62,67 @@ async function runImport(asked: TransferAsked, around: TransferSurroundings): Pr
   }
 }
 
+async function runExport(asked: TransferAsked, around: TransferSurroundings): Promise<number> {
+  const choice = new Choice(asked.only);
+  const others = asked.account === null ? [] : [asked.account];
+  const accounts = await openAccounts(asked, around.input, others);
+  try {
+    const account = asked.account ?? accounts.names[0] ?? "";
+    const client = accounts.client(account);
+    const target = resolve(asked.place);
+    const now = around.clock.now();
+    const files = /\.tar$/i.test(target)
+      ? await ExportTar.create(target, account, now)
+      : await ExportFolder.create(target, account, now);
+    const open: OpenSource = async (onFailure) =>
+      new AccountSource(client, choice, (name, error) => onFailure(name, (error as Error).message));
+    const title = `Exported the account ${account} of ${accounts.where} to ${target}`;
+    return await move(open, new ExportSink(files), asked, around, title);
+  } finally {
+    await accounts.close();
+  }
+}
+
 /** Moves everything and reports. Nothing is left half done if it fails or is stopped. */
 async function move(
-  source: Source,
+  open: OpenSource,
   sink: Sink,
   { parallel, json }: TransferAsked,
   around: TransferSurroundings,
   title: string,
 ): Promise<number> {
   const { clock, signal } = around;
+  let bar: ProgressBar | null = null;
+  let unread = 0;
+  const onFailure = (name: string, reason: string) => {
+    bar?.end();
+    around.err(json ? JSON.stringify({ failed: { name, reason } }) : `failed: ${name}: ${reason}`);
+  };
   try {
-    const total = await source.survey();
-    const bar = new ProgressBar(around.progress, { clock, total, noun: "objects", json });
-    const onFailure = (name: string, reason: string) => {
-      bar.end();
-      around.err(
-        json ? JSON.stringify({ failed: { name, reason } }) : `failed: ${name}: ${reason}`,
-      );
-    };
-    const onProgress = bar.show.bind(bar);
-    let done: TransferDone;
+    const source = await open((name, reason) => {
+      unread++;
+      onFailure(name, reason);
+    });
     try {
-      done = await runTransfer(source, sink, { parallel, onProgress, onFailure, signal });
-      if (!done.isStopped) await sink.finish();
-    } catch (error) {
-      bar.end();
-      await sink.abandon();
-      throw error;
+      const total = await source.survey();
+      const shown = new ProgressBar(around.progress, { clock, total, noun: "objects", json });
+      bar = shown;
+      const onProgress = shown.show.bind(shown);
+      const done = await runTransfer(source, sink, { parallel, onProgress, onFailure, signal });
+      shown.end();
+      if (done.isStopped) await sink.abandon();
+      else await sink.finish();
+      const all = { ...done, failed: done.failed + unread };
+      around.out(json ? JSON.stringify({ result: all }) : sentenceOf(all, title));
+      if (done.isStopped) return STOPPED_EXIT_CODE;
+      return all.failed > 0 ? INCOMPLETE_EXIT_CODE : 0;
+    } finally {
+      await source.close();
     }
-    bar.end();
-    if (done.isStopped) await sink.abandon();
-    around.out(json ? JSON.stringify({ result: done }) : sentenceOf(done, title));
-    if (done.isStopped) return STOPPED_EXIT_CODE;
-    return done.failed > 0 ? INCOMPLETE_EXIT_CODE : 0;
-  } finally {
-    await source.close();
+  } catch (error) {
+    bar?.end();
+    await sink.abandon();
+    throw error;
   }
 }
 

@@ -1,11 +1,12 @@
 import { EXISTING, type Existing } from "../transfer/existing.ts";
+import type { Into } from "../transfer/files/tree-source.ts";
 import type { GivenFlags } from "./account-flags.ts";
 import { UsageError } from "./start-error.ts";
 
-/** What `lazuli import` is asked to do. */
+/** What `lazuli import` or `lazuli export` is asked to do. */
 export interface TransferAsked {
-  readonly command: "import";
-  /** The source. */
+  readonly command: "import" | "export";
+  /** The source of an import, or the target of an export. */
   readonly place: string;
   /** A connection string, `-` for standard input, or null for the data folder. */
   readonly server: string | null;
@@ -15,6 +16,7 @@ export interface TransferAsked {
   readonly accountList: string | null;
   readonly account: string | null;
   readonly only: string | null;
+  readonly into: Into | null;
   readonly existing: Existing;
   readonly parallel: number;
   readonly json: boolean;
@@ -27,7 +29,7 @@ interface TransferFlags extends GivenFlags {
 const PARALLEL = 16;
 const PARALLEL_MAX = 256;
 
-/** Reads the flags of `lazuli import`. Throws a `UsageError`. */
+/** Reads the flags of `lazuli import` and `lazuli export`. Throws a `UsageError`. */
 export function readTransfer(
   command: TransferAsked["command"],
   place: string,
@@ -52,8 +54,20 @@ export function readTransfer(
     configFile: given.text("config"),
     account: given.text("account"),
     only: given.text("only"),
+    into: readInto(given.text("into")),
     existing: choice,
     parallel,
     json: given.has("json"),
   };
+}
+
+function readInto(text: string | null): Into | null {
+  if (text === null) return null;
+  const [, service, name = "", path = ""] = /^(blob|file):([^/]+)(?:\/(.*))?$/s.exec(text) ?? [];
+  if (service === undefined) {
+    throw new UsageError(
+      `--into is blob:container/prefix or file:share/folder, not "${text}". The path is optional.`,
+    );
+  }
+  return { service: service as Into["service"], name, path: path.replace(/^\/+|\/+$/g, "") };
 }

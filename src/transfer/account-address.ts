@@ -13,6 +13,11 @@ export interface AccountAddress {
 const DEVELOPMENT_PORTS = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 } as const;
 const CLOUD_HOST = /^([a-z0-9-]+)\.(blob|queue|table|file|dfs)\.(.+)$/;
 
+/** Whether a text names an account, and not a path. */
+export function isAccountAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) || /^\w+=[^;]*(;|$)/.test(text);
+}
+
 /** Reads a connection string, or a URL with a SAS. Throws a `TransferError` without the secret. */
 export function readAccountAddress(text: string): AccountAddress {
   return /^https?:\/\//i.test(text) ? readSasUrl(text) : readConnectionString(text);

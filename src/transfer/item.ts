@@ -87,6 +87,8 @@ export interface BlobRevision extends ContentHeaders {
   readonly blocks?: readonly Block[];
   /** The written pages of a page blob, as offsets: from, until. */
   readonly ranges?: readonly Range[];
+  /** The digest is new: the one that the server computes stays. */
+  readonly computesMd5?: boolean;
   readonly created?: string;
   readonly modified?: string;
   readonly etag?: string;
@@ -248,4 +250,14 @@ export function nameOf(item: Item): string {
     default:
       return `${item.kind} ${item.name}`;
   }
+}
+
+/** A body of bytes at hand. */
+export function bodyOf(bytes: Bytes): Body {
+  return {
+    bytes: bytes.length,
+    async *read(from = 0, count = bytes.length - from) {
+      if (count > 0) yield bytes.subarray(from, from + count);
+    },
+  };
 }

@@ -124,7 +124,7 @@ async function putBlockBlob(
   if (blocks.length === 0 && body.bytes <= PUT_BYTES_MAX) {
     const { status } = await client.request({ ...PUT, path, headers, body, expects: TAKEN });
     // Put Blob computes a digest; a blob without one lost it when its properties were set.
-    if (status < 300 && contentMd5 === undefined) {
+    if (status < 300 && contentMd5 === undefined && revision.computesMd5 !== true) {
       const properties = contentHeaders(revision, "x-ms-blob-");
       await client.request({ ...PUT, path, query: { comp: "properties" }, headers: properties });
     }

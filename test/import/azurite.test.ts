@@ -8,35 +8,13 @@ import { packFolder } from "../upgrade/fixture.ts";
 import { serveFolder } from "../upgrade/folder-server.ts";
 import { AZURITE_VERSIONS, unpackAzuriteFixture } from "./azurite-fixture.ts";
 import { describeAccount } from "./describe-account.ts";
-import { type AccountUrls, blobsAt, fillAccount } from "./fill-account.ts";
+import { blobsAt, fillAccount } from "./fill-account.ts";
+import { withServer } from "./served.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-import-"));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = () => join(scratch, `folder${++folders}`);
-
-const ANY_PORTS = ["blob", "queue", "table", "file", "dfs", "smb"].flatMap((service) => [
-  `--${service}Port`,
-  "0",
-]);
-
-async function withServer<T>(
-  location: string,
-  body: (urls: AccountUrls) => Promise<T>,
-): Promise<T> {
-  const server = new LazuliProcess(["--location", location, ...ANY_PORTS]);
-  try {
-    const [blob, queue, table] = [
-      await server.urlOf("Blob"),
-      await server.urlOf("Queue"),
-      await server.urlOf("Table"),
-    ];
-    return await body({ blob, queue, table });
-  } finally {
-    server.signal("SIGTERM");
-    await server.ended();
-  }
-}
 
 const azuriteFolder = (version: string) => unpackAzuriteFixture(version, newFolder());
 

@@ -1,0 +1,93 @@
+import type { Choice } from "./choice.ts";
+import { groupEntities } from "./entity-groups.ts";
+import { type Item, SERVICE_KINDS, type Source } from "./item.ts";
+import { readBlobs, readContainers } from "./read-blobs.ts";
+import { readMessages, readQueues } from "./read-queues.ts";
+import { readShares, ShareTree } from "./read-shares.ts";
+import { readEntities, readTables } from "./read-tables.ts";
+import type { RestClient } from "./rest-client.ts";
+
+/** An account, read through its API. */
+export class AccountSource implements Source {
+  readonly #client: RestClient;
+  readonly #choice: Choice;
+  readonly #onFailure: (name: string, error: unknown) => void;
+
+  /** `onFailure` learns of messages that cannot be read; it may throw. */
+  constructor(
+    client: RestClient,
+    choice: Choice,
+    onFailure: (name: string, error: unknown) => void,
+  ) {
+    this.#client = client;
+    this.#choice = choice;
+    this.#onFailure = onFailure;
+  }
+
+  /** Nobody knows before everything is listed. */
+  async survey(): Promise<null> {
+    return null;
+  }
+
+  async *items(): AsyncGenerator<Item> {
+    if (this.#choice.isEverything) yield* this.#services();
+    if (this.#has("blob")) yield* this.#blobs();
+    if (this.#has("queue")) yield* this.#queues();
+    if (this.#has("table")) yield* this.#tables();
+    if (this.#has("file")) yield* this.#shares();
+  }
+
+  async close(): Promise<void> {}
+
+  #has(service: (typeof SERVICE_KINDS)[number]): boolean {
+    return this.#client.has(service) && this.#choice.hasService(service);
+  }
+
+  /** Emulators and a SAS for data do not permit to read the settings of some services. */
+  async *#services(): AsyncGenerator<Item> {
+    for (const service of SERVICE_KINDS.filter((one) => this.#client.has(one))) {
+      const query = { restype: "service", comp: "properties" };
+      const expects = [400, 403, 404, 501];
+      const asked = { service, method: "GET", path: "", query, expects } as const;
+      const { status, bytes } = await this.#client.request(asked);
+      if (status === 200) yield { kind: "service", service, xml: bytes.toString("utf8") };
+    }
+  }
+
+  async *#blobs(): AsyncGenerator<Item> {
+    for await (const container of readContainers(this.#client)) {
+      if (!this.#choice.hasItem(container)) continue;
+      yield container;
+      yield* readBlobs(this.#client, container.name);
+    }
+  }
+
+  async *#queues(): AsyncGenerator<Item> {
+    for await (const item of readQueues(this.#client)) {
+      if (!this.#choice.hasItem(item)) continue;
+      yield item;
+      try {
+        const messages = await readMessages(this.#client, item.name);
+        if (messages.length > 0) yield { kind: "messages", queue: item.name, messages };
+      } catch (error) {
+        this.#onFailure(`messages of the queue ${item.name}`, error);
+      }
+    }
+  }
+
+  async *#tables(): AsyncGenerator<Item> {
+    for await (const item of readTables(this.#client)) {
+      if (!this.#choice.hasItem(item)) continue;
+      yield item;
+      yield* groupEntities(item.name, readEntities(this.#client, item.name));
+    }
+  }
+
+  async *#shares(): AsyncGenerator<Item> {
+    for await (const item of readShares(this.#client)) {
+      if (!this.#choice.hasItem(item)) continue;
+      yield item;
+      yield* new ShareTree(this.#client, item.name).items();
+    }
+  }
+}

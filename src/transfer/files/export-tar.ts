@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Bytes } from "../../base/bytes.ts";
+import { type Body, bodyOf } from "../item.ts";
+import { TransferError } from "../transfer-error.ts";
+import type { ExportFiles } from "./export-sink.ts";
+import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
+import { paddingOf, TAR_BLOCK, tarHeader } from "./tar.ts";
+
+const FILE_MODE = 0o600;
+/** Bodies up to this length are fetched side by side; longer ones are written as they arrive. */
+const GATHERED_BYTES_MAX = 1024 * 1024;
+
+/** An export in a tar file, under another name until it is whole. The manifest comes last. */
+export class ExportTar implements ExportFiles {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #lines: FileHandle;
+  readonly #nowMs: number;
+  #at = 0;
+  /** One body after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(path: string, file: FileHandle, lines: FileHandle, nowMs: number) {
+    this.#path = path;
+    this.#file = file;
+    this.#lines = lines;
+    this.#nowMs = nowMs;
+  }
+
+  static async create(path: string, account: string, nowMs: number): Promise<ExportTar> {
+    if ((await stat(path).catch(() => null)) !== null) {
+      throw new TransferError(`${path} exists already. Choose a new name.`);
+    }
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(`${path}.partial`, "w", FILE_MODE);
+    const lines = await open(`${path}.partial-manifest`, "w+", FILE_MODE);
+    const made = new ExportTar(path, file, lines, nowMs);
+    await made.addLine(firstLine(account, nowMs));
+    return made;
+  }
+
+  async store(path: string, body: Body): Promise<StoredBody> {
+    const isShort = body.bytes <= GATHERED_BYTES_MAX;
+    const source = isShort ? bodyOf(await buffer(body.read())) : body;
+    const stored = this.#last.then(() => this.#append(path, source));
+    this.#last = stored.catch(() => {});
+    return stored;
+  }
+
+  async addLine(line: string): Promise<void> {
+    await this.#lines.appendFile(line);
+  }
+
+  async finish(): Promise<void> {
+    await this.#last;
+    const { size } = await this.#lines.stat();
+    await this.#append(MANIFEST_NAME, fileBody(this.#lines, 0, size));
+    await this.#write(Buffer.alloc(2 * TAR_BLOCK));
+    // Behind it may be the rest of a body that failed.
+    await this.#file.truncate(this.#at);
+    await this.#file.sync();
+    await this.#close();
+    await rename(`${this.#path}.partial`, this.#path);
+    await rm(`${this.#path}.partial-manifest`, { force: true });
+  }
+
+  async abandon(): Promise<void> {
+    await this.#last;
+    await this.#close();
+    for (const end of [".partial", ".partial-manifest"]) {
+      await rm(`${this.#path}${end}`, { force: true });
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#file.close().catch(() => {});
+    await this.#lines.close().catch(() => {});
+  }
+
+  async #append(name: string, body: Body): Promise<StoredBody> {
+    const start = this.#at;
+    const hash = createHash("sha256");
+    try {
+      await this.#write(tarHeader(name, body.bytes, this.#nowMs));
+      for await (const part of body.read()) {
+        hash.update(part);
+        await this.#write(part);
+      }
+      await this.#write(Buffer.alloc(paddingOf(body.bytes)));
+    } catch (error) {
+      // The next entry begins where this one did.
+      this.#at = start;
+      throw error;
+    }
+    return { file: name, bytes: body.bytes, sha256: hash.digest("hex") };
+  }
+
+  async #write(bytes: Bytes): Promise<void> {
+    await this.#file.write(bytes, 0, bytes.length, this.#at);
+    this.#at += bytes.length;
+  }
+}
+
+const READ_BYTES = 256 * 1024;
+
+/** The bytes of an open file from a position on. */
+export function fileBody(file: FileHandle, at: number, bytes: number): Body {
+  return {
+    bytes,
+    async *read(from = 0, count = bytes - from): AsyncGenerator<Bytes> {
+      for (let done = 0; done < count; ) {
+        const part = Buffer.allocUnsafe(Math.min(READ_BYTES, count - done));
+        const { bytesRead } = await file.read(part, 0, part.length, at + from + done);
+        if (bytesRead === 0) throw new TransferError("A file became shorter while it was read.");
+        done += bytesRead;
+        yield part.subarray(0, bytesRead);
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readdir, realpath } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Body } from "../item.ts";
+import { TransferError } from "../transfer-error.ts";
+import { fileBody } from "./export-tar.ts";
+import { readTar, type TarEntry } from "./tar.ts";
+
+export interface TreeEntry {
+  /** With slashes, without one at its beginning or end. */
+  readonly path: string;
+  /** Links and devices are "other": nothing follows them. */
+  readonly kind: "file" | "directory" | "other";
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly createdMs?: number;
+  readonly isReadOnly?: boolean;
+}
+
+/** Files in a folder or a tar. */
+export interface FileTree {
+  /** Folders before what lies in them, if they are listed. */
+  entries(): AsyncIterable<TreeEntry>;
+  /** The bytes of a file; null if there is none of this path. */
+  body(path: string): Promise<Body | null>;
+  close(): Promise<void>;
+}
+
+const OWNER_WRITE = 0o200;
+
+export class FolderTree implements FileTree {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  entries(): AsyncIterable<TreeEntry> {
+    return this.#walk("");
+  }
+
+  async body(path: string): Promise<Body | null> {
+    requireInside(path);
+    const full = join(this.#root, ...path.split("/"));
+    const found = await lstat(full).catch(() => null);
+    if (found === null || !found.isFile()) return null;
+    const [root, parent] = [await realpath(this.#root), await realpath(dirname(full))];
+    if (parent !== root && !parent.startsWith(root + sep)) throw outside(path);
+    return openedBody(full, found.size);
+  }
+
+  async close(): Promise<void> {}
+
+  async *#walk(path: string): AsyncGenerator<TreeEntry> {
+    const names = (await readdir(join(this.#root, path))).sort();
+    for (const name of names) {
+      const own = path === "" ? name : `${path}/${name}`;
+      const found = await lstat(join(this.#root, own));
+      const kind = found.isFile() ? "file" : found.isDirectory() ? "directory" : "other";
+      yield {
+        path: own,
+        kind,
+        bytes: kind === "file" ? found.size : 0,
+        modifiedMs: found.mtimeMs,
+        createdMs: found.birthtimeMs,
+        isReadOnly: (found.mode & OWNER_WRITE) === 0,
+      };
+      if (kind === "directory") yield* this.#walk(own);
+    }
+  }
+}
+
+/** Opens the file when it is read. It is not followed if it has become a link. */
+function openedBody(path: string, bytes: number): Body {
+  return {
+    bytes,
+    async *read(from = 0, count = bytes - from): AsyncGenerator<Bytes> {
+      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error) => {
+        throw new TransferError(`${path} cannot be read (${(error as Error).message}).`);
+      });
+      try {
+        yield* fileBody(file, 0, bytes).read(from, count);
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+export class TarTree implements FileTree {
+  readonly #file: FileHandle;
+  /** By path; a later entry of the same path replaces an earlier one, as when it is unpacked. */
+  readonly #entries: ReadonlyMap<string, TarEntry>;
+
+  private constructor(file: FileHandle, entries: ReadonlyMap<string, TarEntry>) {
+    this.#file = file;
+    this.#entries = entries;
+  }
+
+  static async open(path: string): Promise<TarTree> {
+    const entries = new Map<string, TarEntry>();
+    for await (const entry of readTar(path)) {
+      const name = entry.name.replace(/^(?:\.\/)+|\/+$/g, "");
+      if (name === "" || name === ".") continue;
+      requireInside(name);
+      entries.set(name, entry);
+    }
+    return new TarTree(await open(path, "r"), entries);
+  }
+
+  async *entries(): AsyncGenerator<TreeEntry> {
+    for (const [path, { kind, bytes, modifiedMs }] of this.#entries) {
+      yield { path, kind, bytes, modifiedMs };
+    }
+  }
+
+  async body(path: string): Promise<Body | null> {
+    const entry = this.#entries.get(path);
+    if (entry?.kind !== "file") return null;
+    return fileBody(this.#file, entry.at, entry.bytes);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** Refuses paths that lead out of the tree. */
+function requireInside(path: string): void {
+  const isAbsolute = path.startsWith("/") || /^[a-z]:/i.test(path);
+  if (isAbsolute || path.split(/[/\\]/).includes("..")) throw outside(path);
+}
+
+function outside(path: string): TransferError {
+  return new TransferError(`"${path}" leads out of the source. It is not read.`);
+}

@@ -1,0 +1,101 @@
+import type { Body, Item, StagedBlock } from "../item.ts";
+import { TransferError } from "../transfer-error.ts";
+
+/**
+ * The manifest of an export: a line of JSON for each item, between a first line that says what it
+ * is and a last one without which it is not whole. Bodies are files beside it.
+ */
+export const MANIFEST_NAME = "manifest.jsonl";
+const FORMAT = 1;
+
+/** A body in a manifest. */
+export interface StoredBody {
+  readonly file: string;
+  readonly bytes: number;
+  /** Of the whole file, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface ManifestStart {
+  readonly lazuli: "export";
+  readonly format: typeof FORMAT;
+  readonly account: string;
+  readonly made: string;
+}
+
+export function firstLine(account: string, nowMs: number): string {
+  const made = new Date(nowMs).toISOString();
+  const start: ManifestStart = { lazuli: "export", format: FORMAT, account, made };
+  return `${JSON.stringify(start)}\n`;
+}
+
+export function lastLine(items: number): string {
+  return `${JSON.stringify({ end: { items } })}\n`;
+}
+
+/** Checks the first line. Throws a `TransferError`. */
+export function readFirstLine(text: string, path: string): ManifestStart {
+  const found = parse(text, path, 1) as Partial<ManifestStart>;
+  if (found.lazuli !== "export") throw new TransferError(`${path} is not a manifest of an export.`);
+  if (found.format === FORMAT) return found as ManifestStart;
+  throw new TransferError(
+    `${path} has the format ${found.format}, and this version reads ${FORMAT}. Update Lazuli.`,
+  );
+}
+
+/** The number of items if this is the last line, else null. */
+export function endOf(line: object): number | null {
+  const { end } = line as { end?: { items?: unknown } };
+  return typeof end?.items === "number" ? end.items : null;
+}
+
+export function parse(text: string, path: string, at: number): object {
+  try {
+    const found = JSON.parse(text);
+    if (typeof found === "object" && found !== null) return found;
+  } catch {
+    // Falls through: both are no line of a manifest.
+  }
+  throw new TransferError(`${path}:${at} is not a line of a manifest. It is damaged.`);
+}
+
+type StoreBody = (path: string, body: Body, item: Item, at: number) => Promise<StoredBody>;
+
+/** The line of an item, whose bodies `store` writes under these paths. */
+export async function lineOf(item: Item, path: string, store: StoreBody): Promise<string> {
+  switch (item.kind) {
+    case "blob": {
+      const revisions = [];
+      for (const [at, revision] of item.revisions.entries()) {
+        const { snapshot } = revision;
+        const own = snapshot === undefined ? path : `${path}%@${snapshot.replaceAll(":", "-")}`;
+        revisions.push({ ...revision, body: await store(own, revision.body, item, at) });
+      }
+      const { staged: _, ...rest } = item;
+      return `${JSON.stringify({ ...rest, revisions })}\n`;
+    }
+    case "file":
+      return `${JSON.stringify({ ...item, body: await store(path, item.body, item, 0) })}\n`;
+    default:
+      return `${JSON.stringify(item)}\n`;
+  }
+}
+
+/** The item of a line, with its bodies from `open`. */
+export function itemOf(line: object, open: (stored: StoredBody, until: number) => Body): Item {
+  const item = line as Item & { body?: unknown };
+  if (item.kind === "blob") {
+    const revisions = item.revisions.map((revision) => ({
+      ...revision,
+      body: open(revision.body as unknown as StoredBody, lastOf(revision)),
+    }));
+    return { ...item, revisions, staged: [] as StagedBlock[] };
+  }
+  if (item.kind !== "file") return item;
+  return { ...item, body: open(item.body as unknown as StoredBody, lastOf(item)) };
+}
+
+/** Where reading ends: behind the last range. */
+function lastOf({ ranges, body }: { ranges?: readonly (readonly number[])[]; body: Body }): number {
+  return ranges?.at(-1)?.[1] ?? (ranges === undefined ? body.bytes : 0);
+}

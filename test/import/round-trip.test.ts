@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { LazuliProcess } from "../command/process.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+import { describeAccount } from "./describe-account.ts";
+import { blobsAt, fillAccount, queuesAt } from "./fill-account.ts";
+import { type ServedUrls, withServer } from "./served.ts";
+import { describeShares, fillShares, sharesAt } from "./shares.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-round-trip-"));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+let names = 0;
+const newPath = () => join(scratch, `path${++names}`);
+
+const run = (...args: string[]) => new LazuliProcess(args).ended();
+
+async function done(...args: string[]): Promise<string> {
+  const { code, out, err } = await run(...args);
+  assert.equal(code, 0, `${args.join(" ")}: ${err}`);
+  return out;
+}
+
+const describe = async (urls: ServedUrls) =>
+  JSON.parse(
+    JSON.stringify({ ...(await describeAccount(urls)), shares: await describeShares(urls.file) }),
+  );
+
+/** A folder with one of everything that the API can read and write. */
+async function filledFolder(): Promise<{ location: string; expected: unknown }> {
+  const location = newPath();
+  const expected = await withServer(location, async (urls) => {
+    await fillAccount(urls);
+    await fillShares(urls.file);
+    const box = blobsAt(urls.blob).getContainerClient("box");
+    await box.getBlobClient("leased").getBlobLeaseClient().breakLease(0);
+    await box.getBlockBlobClient("leased").upload("leased", 6);
+    // Uncommitted blocks, and messages that others have received, cannot be read.
+    await box.getBlockBlobClient("staged").upload("", 0);
+    const { committedBlocks = [] } = await box
+      .getBlockBlobClient("blocks")
+      .getBlockList("committed");
+    await box.getBlockBlobClient("blocks").commitBlockList(
+      committedBlocks.map(({ name }) => name),
+      { blobHTTPHeaders: { blobContentType: "text/blocks" } },
+    );
+    await box.getAppendBlobClient("sealed").create();
+    await box.getAppendBlobClient("sealed").appendBlock("over", 4);
+    await box.getAppendBlobClient("sealed").seal();
+    for (const name of ["dots/./..", "a./b ", "con", "<>:|*"]) {
+      await box.getBlockBlobClient(encodeURIComponent(name)).upload(name, name.length);
+    }
+    const work = queuesAt(urls.queue).getQueueClient("work");
+    await work.clearMessages();
+    await work.sendMessage("for ever", { messageTimeToLive: -1 });
+    await work.sendMessage("<second>");
+    return describe(urls);
+  });
+  return { location, expected };
+}
+
+const filled = filledFolder();
+
+for (const end of ["", ".tar"]) {
+  test(`what is exported to ${end || "a folder"} comes back whole`, async () => {
+    const { location, expected } = await filled;
+    const target = `${newPath()}${end}`;
+    const out = await done("export", target, "--location", location);
+    assert.match(out, /^Exported the account devstoreaccount1 of .*: \d+ objects, \d\.\d MiB\.\n$/);
+    assert.deepEqual(
+      readdirSync(scratch).filter((name) => name.includes("partial")),
+      [],
+    );
+    const copy = newPath();
+    await done("import", target, "--location", copy);
+    assert.deepEqual(await withServer(copy, describe), expected);
+  });
+}
+
+test("export and import go through a running server, and from account to account", async () => {
+  const { location, expected } = await filled;
+  const copy = newPath();
+  await withServer(location, async (from) => {
+    const target = newPath();
+    await done("export", target, "--location", location, "--only", "blob:box");
+    assert.ok(existsSync(join(target, "manifest.jsonl")));
+    const endpoints = Object.entries({ Blob: from.blob, Queue: from.queue, Table: from.table })
+      .concat([["File", from.file]])
+      .map(([name, url]) => `${name}Endpoint=${url}`);
+    const address = [`AccountName=${ACCOUNT}`, `AccountKey=${KEY}`, ...endpoints].join(";");
+    await withServer(copy, async (to) => {
+      const out = await done("import", address, "--location", copy);
+      assert.ok(!out.includes(KEY), "no key is printed");
+      assert.deepEqual(await describe(to), expected);
+    });
+  });
+});
+
+test("a damaged, missing or cut file of an export is named, and not written", async () => {
+  const { location } = await filled;
+  const target = newPath();
+  await done("export", target, "--location", location, "--only", "blob:box");
+  writeFileSync(join(target, "blobs/box/versions"), "tHird");
+  rmSync(join(target, "blobs/box/cool"));
+  const copy = newPath();
+  const { code, err } = await run("import", target, "--location", copy);
+  assert.equal(code, 3);
+  assert.match(err, /^failed: blob box\/versions: blobs\/box\/versions is damaged: .*SHA-256/m);
+  assert.match(err, /^failed: blob box\/cool: blobs\/box\/cool is missing in the export\./m);
+  const lines = readFileSync(join(target, "manifest.jsonl"), "utf8").trimEnd().split("\n");
+  writeFileSync(join(target, "manifest.jsonl"), lines.slice(0, -1).join("\n"));
+  const cut = await run("import", target, "--location", newPath());
+  assert.equal(cut.code, 1);
+  assert.match(cut.err, /^manifest\.jsonl is cut short\. Export again\.\n$/m);
+});
+
+/** A folder of plain files, with a link that leads out of it. */
+function plainFiles(): string {
+  const folder = newPath();
+  mkdirSync(join(folder, "sub"), { recursive: true });
+  writeFileSync(join(folder, "one.txt"), "one");
+  writeFileSync(join(folder, "sub", "two ü.txt"), "two");
+  utimesSync(join(folder, "sub", "two ü.txt"), 1_000_000_000, 1_000_000_000);
+  symlinkSync("/etc/hostname", join(folder, "sub", "link"));
+  return folder;
+}
+
+test("files of a folder or a tar become blobs or files; links are named and left out", async () => {
+  const folder = plainFiles();
+  const tar = `${newPath()}.tar`;
+  execFileSync("tar", ["-cf", tar, "-C", folder, "."]);
+  for (const source of [folder, tar]) {
+    const location = newPath();
+    for (const into of ["blob:box/some/prefix", "file:docs/some/folder"]) {
+      const { code, err } = await run("import", source, "--location", location, "--into", into);
+      assert.equal(code, 3, err);
+      assert.match(err, /^failed: sub\/link: is a link or a device, and is not followed$/m);
+    }
+    await withServer(location, async ({ blob, file }) => {
+      const box = blobsAt(blob).getContainerClient("box");
+      const found: string[] = [];
+      for await (const { name } of box.listBlobsFlat()) found.push(name);
+      assert.deepEqual(found, ["some/prefix/one.txt", "some/prefix/sub/two ü.txt"]);
+      const one = await box.getBlobClient("some/prefix/one.txt").downloadToBuffer();
+      assert.equal(one.toString(), "one");
+      const share = sharesAt(file).getShareClient("docs");
+      const two = share.getDirectoryClient("some/folder/sub").getFileClient("two ü.txt");
+      assert.equal((await two.downloadToBuffer()).toString(), "two");
+      const { fileLastWriteOn } = await two.getProperties();
+      assert.equal(fileLastWriteOn?.getTime(), 1_000_000_000_000);
+    });
+  }
+});
+
+test("a tar whose names lead out of it is refused", async () => {
+  const folder = plainFiles();
+  const tar = `${newPath()}.tar`;
+  const rename = "s,^one.txt,../one.txt,";
+  execFileSync("tar", ["-cPf", tar, "-C", folder, "--transform", rename, "one.txt"]);
+  const { code, err } = await run("import", tar, "--location", newPath(), "--into", "blob:box");
+  assert.deepEqual([code, err], [1, '"../one.txt" leads out of the source. It is not read.\n']);
+});
+
+test("an export refuses a folder that is not empty, and a place without data", async () => {
+  const folder = plainFiles();
+  const { location } = await filled;
+  const taken = await run("export", folder, "--location", location);
+  assert.equal(taken.code, 1);
+  assert.match(taken.err, /is not empty\. Choose a new folder\.\n$/);
+  const nothing = await run("export", newPath(), "--location", newPath());
+  assert.equal(nothing.code, 1);
+  assert.match(nothing.err, /is not a data folder\. Say where the data lives/);
+});
