@@ -46,8 +46,26 @@ const WORKERS = {
   format: "esm",
 };
 
+/** The page of the console, with everything that it needs: browsers load nothing from elsewhere. */
+const PAGE = {
+  absWorkingDir: root,
+  bundle: true,
+  entryPoints: [path.join("console", "console.tsx"), path.join("console", "console.css")],
+  outdir: path.join(OUTPUT, "console"),
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  minify: true,
+  logLevel: "warning",
+};
+
 fs.rmSync(path.join(root, OUTPUT), { recursive: true, force: true });
 for (const part of [SERVER, WORKERS]) buildSync({ ...SHARED, ...part });
+buildSync(PAGE);
+for (const name of ["index.html", "icon.svg"]) {
+  fs.copyFileSync(path.join(root, "console", name), path.join(root, PAGE.outdir, name));
+}
 makeAscii(path.join(root, SERVER.outfile));
 
 /**

@@ -11,8 +11,12 @@ const dist = path.join(root, "dist");
 /** What the last build was made from. */
 const stampFile = path.join(dist, ".built-from");
 /** What the compiler knows of the last build, so that it checks only what changed; see tsconfig.json. */
-const COMPILER_STATE = path.join("dist", ".tsbuildinfo");
+const COMPILER_STATES = [".tsbuildinfo", ".tsbuildinfo-console"].map((name) =>
+  path.join("dist", name),
+);
 const sourceFolders = ["src", "test", "bench", "examples", "tools"];
+/** The web page of the console, which is built by itself. */
+const PAGE_FOLDER = "console";
 /** What else decides how the output looks. */
 const BUILD_SETTINGS = ["tsconfig.json", "package-lock.json", path.join("tools", "bundle.cjs")];
 
@@ -85,7 +89,8 @@ function build() {
   const isCompiled = isDeclared && runNode(tsc, "-p", "tsconfig.json");
   // Types that are wrong do not keep the tests from running.
   const isBundled = runNode(path.join("tools", "bundle.cjs"));
-  const isBuilt = isCompiled && isBundled;
+  const isPageRight = runNode(tsc, "-p", path.join(PAGE_FOLDER, "tsconfig.json"));
+  const isBuilt = isCompiled && isBundled && isPageRight;
   if (isBuilt) fs.writeFileSync(stampFile, stamp);
   return isBuilt;
 }
@@ -100,7 +105,7 @@ function sourceFiles() {
 
 /** Sizes and times are enough to notice an edit, a checkout or a deleted file. */
 function stampOf(sources) {
-  return [...sources, ...BUILD_SETTINGS]
+  return [...sources, ...filesUnder(PAGE_FOLDER), ...BUILD_SETTINGS]
     .map((file) => {
       const { mtimeMs, size } = fs.statSync(path.join(root, file));
       return `${file} ${mtimeMs} ${size}`;
@@ -111,7 +116,7 @@ function stampOf(sources) {
 /** A compiled test whose source is gone must not run. */
 function removeStale(sources) {
   for (const file of filesUnder("dist")) {
-    if (file === COMPILER_STATE) continue;
+    if (COMPILER_STATES.includes(file)) continue;
     const source = path.relative("dist", file).replace(/\.js(\.map)?$/, ".ts");
     if (!sources.has(source)) fs.rmSync(path.join(root, file));
   }

@@ -70,7 +70,22 @@ export interface RestOutcome extends OutcomeFields {
   readonly batchId: string | null;
   /** Whether the connection was closed before the whole answer was sent. */
   readonly aborted: boolean;
+  /** Further facts, which few want and which take time to find. Only while the outcome is taken. */
+  readonly details: () => RestDetails;
 }
+
+/** What a client demanded of an object, and found. */
+export interface RestDetails {
+  /** The client's program, as it describes itself. */
+  readonly agent: string | null;
+  /** `If-Match: "0x8D…"` */
+  readonly conditions: readonly string[];
+  readonly leaseId: string | null;
+  /** The ETag in the answer. */
+  readonly etag: string | null;
+}
+
+export const NO_DETAILS: RestDetails = { agent: null, conditions: [], leaseId: null, etag: null };
 
 export interface SmbOutcome extends OutcomeFields {
   readonly service: "smb";
@@ -98,13 +113,37 @@ export interface OpenAsked {
 
 export type FileUse = "read" | "write" | "delete";
 
-/** Passes each outcome on to all that want it; undefined if nobody does. */
-export function outcomesTo(
-  ...consumers: readonly (OnOutcome | undefined)[]
-): OnOutcome | undefined {
-  const all = consumers.filter((one) => one !== undefined);
-  if (all.length <= 1) return all[0];
-  return (outcome) => {
-    for (const take of all) take(outcome);
-  };
+/**
+ * Passes each outcome on to all that want it. Front ends look at `take` for each request, and make
+ * no outcome while it is null.
+ */
+export class Outcomes {
+  #consumers: readonly OnOutcome[] = [];
+  #take: OnOutcome | null = null;
+
+  constructor(...consumers: readonly (OnOutcome | undefined)[]) {
+    for (const consumer of consumers) if (consumer !== undefined) this.add(consumer);
+  }
+
+  /** Null while nobody wants outcomes. */
+  get take(): OnOutcome | null {
+    return this.#take;
+  }
+
+  /** Returns a function that ends it. */
+  add(consumer: OnOutcome): () => void {
+    this.#set([...this.#consumers, consumer]);
+    return () => this.#set(this.#consumers.filter((one) => one !== consumer));
+  }
+
+  #set(consumers: readonly OnOutcome[]): void {
+    this.#consumers = consumers;
+    const [first = null] = consumers;
+    this.#take =
+      consumers.length <= 1
+        ? first
+        : (outcome) => {
+            for (const take of consumers) take(outcome);
+          };
+  }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { AUTH_KINDS, type RestOutcome, type SmbOutcome } from "../front/outcome.ts";
+import { AUTH_KINDS, NO_DETAILS, type RestOutcome, type SmbOutcome } from "../front/outcome.ts";
 import { accessLineIn } from "./access-line.ts";
 
 const textLine = accessLineIn("text");
@@ -26,6 +26,7 @@ const PUT: RestOutcome = {
   method: "PUT",
   target: "/acct/box/b",
   aborted: false,
+  details: () => NO_DETAILS,
 };
 
 const OPEN: SmbOutcome = {

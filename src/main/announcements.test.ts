@@ -14,6 +14,7 @@ function announced(
   origins: readonly (readonly [ServiceName, string])[],
   accounts = "",
   metricsOrigin: string | null = null,
+  consoleAddress: string | null = null,
 ) {
   const env = { AZURITE_ACCOUNTS: accounts };
   const asked = readCommandLine(line.split(" ").filter(Boolean), env, PROGRAMS[program]);
@@ -24,6 +25,7 @@ function announced(
     settings,
     origins: new Map(origins),
     metricsOrigin,
+    consoleAddress,
   };
   return announcementsOf(PROGRAMS[program], started);
 }
@@ -94,6 +96,14 @@ test("only the first ten of many accounts are named", () => {
   const { ready } = announced("lazuli", "--inMemoryPersistence", [], list);
   assert.equal(ready[1], "Data: in memory");
   assert.match(ready[2] ?? "", /^Accounts: account0, .*, account9 and 2 more$/);
+});
+
+test("the address of the console, with its token, is the last line", () => {
+  const address = "http://127.0.0.1:10005/#token=secret";
+  for (const program of ["lazuli", "azurite"] as const) {
+    const { ready } = announced(program, "", [], "", null, address);
+    assert.equal(ready.at(-1), `Console: ${address}`);
+  }
 });
 
 test("the address of the metrics is the last line of every program that serves them", () => {

@@ -16,6 +16,8 @@ export interface Started {
   readonly origins: ReadonlyMap<ServiceName, string>;
   /** Null if metrics are off. */
   readonly metricsOrigin: string | null;
+  /** With the token that signs in once; null if there is no console. */
+  readonly consoleAddress: string | null;
 }
 
 /** Lines on standard output about the start and stop of a server. */
@@ -31,9 +33,12 @@ const ACCOUNTS_SHOWN_MAX = 10;
 /** The lines of a program: scripts that start Azurite wait for the exact lines of Azurite 3.37. */
 export function announcementsOf(program: Program, started: Started): Announcements {
   const lines = program.isAzurite ? azuriteLines(program, started) : ownLines(started);
-  const { metricsOrigin } = started;
-  if (metricsOrigin === null) return lines;
-  return { ...lines, ready: [...lines.ready, `Metrics are at ${metricsOrigin}/metrics`] };
+  const { metricsOrigin, consoleAddress } = started;
+  const more = [
+    ...(metricsOrigin === null ? [] : [`Metrics are at ${metricsOrigin}/metrics`]),
+    ...(consoleAddress === null ? [] : [`Console: ${consoleAddress}`]),
+  ];
+  return { ...lines, ready: [...lines.ready, ...more] };
 }
 
 function azuriteLines(program: Program, started: Started): Announcements {
@@ -69,7 +74,8 @@ function ownLines({ version, settings, origins }: Started): Announcements {
   };
 }
 
-function placeOf({ location, shared, bucket }: Started["settings"]): string {
+/** Where the data is, in words. */
+export function placeOf({ location, shared, bucket }: Started["settings"]): string {
   const bytes = bucket === null ? null : s3Url(bucket);
   if (shared === null) {
     const records = location === null ? "in memory" : resolve(location);

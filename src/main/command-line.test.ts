@@ -75,6 +75,24 @@ test("metrics are off without a port, and stay on loopback unless their own host
   assert.deepEqual(given, { host: "10.1.2.3", port: 0 });
 });
 
+test("the console is on loopback, except where nobody asked for another port", () => {
+  const usual = { host: "127.0.0.1", port: 10_005, isAnyPort: true };
+  assert.deepEqual(options("--host 10.1.2.3").console, usual);
+  const given = { host: "127.0.0.1", port: 9, isAnyPort: false };
+  assert.deepEqual(options("--consolePort 9").console, given);
+  assert.equal(options("--noConsole").console, null);
+  assert.equal(options("--silent").console, null);
+  assert.deepEqual(options("--silent --consolePort 9").console, given);
+  const beyond = options("--consoleHost 0.0.0.0 --cert c.pem --key k.pem").console;
+  assert.deepEqual(beyond, { ...usual, host: "0.0.0.0" });
+  const azurite = (line: string) => {
+    const asked = readCommandLine(line.split(" ").filter(Boolean), {}, PROGRAMS.azurite);
+    return asked.kind === "start" ? asked.options.console : undefined;
+  };
+  assert.equal(azurite(""), null);
+  assert.deepEqual(azurite("--consolePort 9"), given);
+});
+
 test("--host is for all services, and a service's own flag overrides it", () => {
   const { listen } = options("--host ::1 --queueHost 127.0.0.2");
   assert.equal(listen.blob.host, "::1");
@@ -240,6 +258,9 @@ test("mistakes are refused in one line that says what to do", () => {
     ["--metricsPort x", /--metricsPort needs a port, from 0 to 65535, not "x"/],
     ["--metricsHost ::1", /--metricsHost needs a port: give it with --metricsPort/],
     ["--blobPort 9 --metricsPort 9", /--blobPort and --metricsPort are both 9/],
+    ["--blobPort 9 --consolePort 9", /--blobPort and --consolePort are both 9/],
+    ["--consoleHost 0.0.0.0", /console on 0\.0\.0\.0 needs HTTPS.*--cert/],
+    ["--noConsole --consolePort 9", /--noConsole and --consolePort contradict/],
     ["--smbEncryption yes", /required, preferred, off/],
     ["--listener http2", /own, node/],
     ["--smbMinDialect 1", /--smbMinDialect is 2\.0\.2, 2\.1, 3\.0, 3\.0\.2, 3\.1\.1; not "1"/],

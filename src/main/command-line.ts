@@ -21,6 +21,13 @@ import {
 } from "./flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import type { SeedAsked } from "./seed/seed-command.ts";
+import {
+  type ConsoleAt,
+  type MetricsAt,
+  PORT_MAX,
+  readConsole,
+  readMetrics,
+} from "./side-addresses.ts";
 import { UsageError } from "./start-error.ts";
 import { readTransfer, type TransferAsked } from "./transfer-flags.ts";
 import { readUsagePath, type UsageAsked } from "./usage-command.ts";
@@ -85,6 +92,8 @@ export interface Options {
   readonly debugFile: string | null;
   /** Where metrics are served; null for nowhere. */
   readonly metrics: MetricsAt | null;
+  /** Where the web console is served; null for nowhere. */
+  readonly console: ConsoleAt | null;
   readonly configFile: string | null;
   /** The value of AZURITE_ACCOUNTS. */
   readonly accountList: string | null;
@@ -96,8 +105,6 @@ export interface ListenAt {
   readonly keepAliveMs: number | null;
 }
 
-export type MetricsAt = Pick<ListenAt, "host" | "port">;
-
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string | null;
@@ -106,7 +113,6 @@ export interface CertificateFiles {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const PORT_MAX = 65_535;
 const CONNECTIONS = "a number of connections";
 const MIB = 1024 * 1024;
 const SMB_ENCRYPTION = ["required", "preferred", "off"] as const;
@@ -350,7 +356,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     seedFile: given.text("seed"),
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
-    listen: readListen(given, services),
+    listen: readListen(given, services, program),
     listener: readOneOf(given, "listener", LISTENER_KINDS) ?? "own",
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
@@ -366,6 +372,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     logFormat: readOneOf(given, "logFormat", LOG_FORMATS) ?? "text",
     debugFile: given.text("debug"),
     metrics: readMetrics(given),
+    console: readConsole(given, program),
     configFile: given.text("config"),
     accountList: env.AZURITE_ACCOUNTS || null,
   };
@@ -432,7 +439,11 @@ function readOneOf<Choice extends string>(
   throw new UsageError(`--${flag} is ${choices.join(", ")}; not "${asked}".`);
 }
 
-function readListen(given: Given, services: readonly ServiceName[]): Record<ServiceName, ListenAt> {
+function readListen(
+  given: Given,
+  services: readonly ServiceName[],
+  program: Program,
+): Record<ServiceName, ListenAt> {
   const host = given.text("host") ?? DEFAULT_HOST;
   const entries = SERVICE_NAMES.map((service) => {
     const seconds = given.number(`${service}KeepAliveTimeout`, "a number of seconds", 0);
@@ -444,25 +455,18 @@ function readListen(given: Given, services: readonly ServiceName[]): Record<Serv
     return [service, at] as const;
   });
   const metrics = readMetrics(given);
+  const console = readConsole(given, program);
   requireDistinctPorts([
     ...entries.filter(([service]) => services.includes(service)),
     ...(metrics === null ? [] : [["metrics", metrics] as const]),
+    ...(console === null || console.isAnyPort ? [] : [["console", console] as const]),
   ]);
   return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
 }
 
-/** Null unless the port is given: metrics are off by default. */
-function readMetrics(given: Given): MetricsAt | null {
-  const host = given.text("metricsHost");
-  const port = given.number("metricsPort", "a port", 0, PORT_MAX);
-  if (port !== null) return { host: host ?? DEFAULT_HOST, port };
-  if (host === null) return null;
-  throw new UsageError("--metricsHost needs a port: give it with --metricsPort.");
-}
-
 /** The addresses to ask: of the services that flags name, otherwise of all. */
 function healthOrigins(given: Given, { services }: Program): string[] {
-  const listen = readListen(given, services);
+  const listen = readListen(given, services, PROGRAMS.lazuli);
   const own = REST_SERVICES.filter((service) => services.includes(service));
   const named = own.filter((service) => given.has(`${service}Host`) || given.has(`${service}Port`));
   return (named.length === 0 ? own : named).map((service) => {

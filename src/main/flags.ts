@@ -82,6 +82,7 @@ export const REST_SERVICES = ["blob", "queue", "table", "file", "dfs"] as const;
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 
+export const DEFAULT_CONSOLE_PORT = 10_005;
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_LOCATION = "lazuli-data";
 
@@ -392,6 +393,17 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "address",
         help: `Metrics: listen here (default ${DEFAULT_HOST}).`,
       },
+      {
+        name: "consolePort",
+        value: "port",
+        help: `Serve the web console here, 0 for any port (default ${DEFAULT_CONSOLE_PORT}).`,
+      },
+      {
+        name: "consoleHost",
+        value: "address",
+        help: `Console: listen here (default ${DEFAULT_HOST}); others need --cert.`,
+      },
+      { name: "noConsole", value: null, help: "Serve no web console." },
       {
         name: "version",
         short: "v",

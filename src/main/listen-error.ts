@@ -2,13 +2,19 @@ import type { ListenAt } from "./command-line.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { StartError } from "./start-error.ts";
 
+const SIDE_LISTENERS = { metrics: "Metrics", console: "The console" } as const;
+
+function isSide(name: string): name is keyof typeof SIDE_LISTENERS {
+  return name in SIDE_LISTENERS;
+}
+
 /** Says why a port cannot be opened, and what to do. */
 export function listenError(
-  name: ServiceName | "metrics",
+  name: ServiceName | keyof typeof SIDE_LISTENERS,
   { host, port }: Pick<ListenAt, "host" | "port">,
   error: NodeJS.ErrnoException,
 ): StartError {
-  const who = name === "metrics" ? "Metrics" : `The ${SERVICES[name].title} service`;
+  const who = isSide(name) ? SIDE_LISTENERS[name] : `The ${SERVICES[name].title} service`;
   const what = `${who} cannot listen on ${host}, port ${port}`;
   switch (error.code) {
     case "EADDRINUSE":

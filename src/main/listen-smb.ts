@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { OnOutcome } from "../front/outcome.ts";
+import type { Outcomes } from "../front/outcome.ts";
 import type { SendBudget } from "../front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS } from "../front/smb/auth/failed-logons.ts";
 import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
@@ -18,7 +18,7 @@ export async function listenSmb(
   clock: Clock,
   log: Log,
   budget: SendBudget,
-  onOutcome: OnOutcome | undefined,
+  outcomes: Pick<Outcomes, "take">,
 ): Promise<SmbListener> {
   const { host, port } = settings.listen.smb;
   const { accounts, encryption, signingRequired, dialectMin } = settings.smb;
@@ -36,7 +36,7 @@ export async function listenSmb(
     limits: { ...DEFAULT_SMB_LIMITS, ...connectionLimits(settings) },
     budget,
     logonLimits: DEFAULT_LOGON_LIMITS,
-    onOutcome,
+    outcomes,
     log: {
       failure: (what, error) => log.warn(`${what} failed`, error),
       warn: (line) => log.warn("SMB", line),

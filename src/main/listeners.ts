@@ -1,4 +1,4 @@
-import type { OnOutcome } from "../front/outcome.ts";
+import type { Outcomes } from "../front/outcome.ts";
 import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { BlobDoors } from "../front/rest/datalake/blob-doors.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
@@ -44,7 +44,7 @@ export interface ListenersSetup {
 type SharedOptions = Pick<
   ListenerOptions,
   "budget" | "slices" | "work" | "readMemory" | "wholeBodies" | "health"
-> & { readonly onOutcome: OnOutcome | undefined };
+> & { readonly outcomes: Outcomes };
 
 type RestServiceName = Exclude<ServiceName, "smb">;
 
@@ -164,13 +164,13 @@ export class Listeners {
 
   async #listenSmb(settings: Settings): Promise<SmbListener> {
     const { around, log, epoch, shared } = this.#setup;
-    const { budget, onOutcome } = shared;
+    const { budget, outcomes } = shared;
     try {
       const isShared = this.#setup.data.member !== null;
       const files = this.#files;
       return await listenSmb(
         ...([settings, files, epoch, isShared, around.clock] as const),
-        ...([log, budget, onOutcome] as const),
+        ...([log, budget, outcomes] as const),
       );
     } catch (error) {
       throw listenError("smb", settings.listen.smb, error as NodeJS.ErrnoException);

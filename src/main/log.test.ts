@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ManualClock } from "../base/clock.ts";
-import type { RestOutcome } from "../front/outcome.ts";
+import { NO_DETAILS, type RestOutcome } from "../front/outcome.ts";
 import { StoreError, type StoreErrorKind } from "../store/store.ts";
 import { openLog } from "./log.ts";
 import { StartError } from "./start-error.ts";
@@ -29,6 +29,7 @@ const OUTCOME: RestOutcome = {
   requestBytes: 5,
   responseBytes: 0,
   aborted: false,
+  details: () => NO_DETAILS,
 };
 const LINE =
   '2024-01-02T03:04:05.000Z blob 127.0.0.1 "PUT /a/c/b" 201 5 0 1.3ms 0f-1 PutBlob a sharedKey -';

@@ -162,6 +162,33 @@ test("metrics are off by default, and end with the server", async (t) => {
   assert.equal(around.due.length, 0);
 });
 
+test("the console ends with the server, and one that nobody opened needs no timer", async (t) => {
+  const around = new Around();
+  const serving = await started(t, around, "--inMemoryPersistence", "--consolePort", "0");
+  const [origin = ""] = (serving.consoleAddress ?? "").split("#");
+  const open = async () => (await fetch(origin)).status;
+  assert.equal(await open(), 200);
+  await serving.stop();
+  await assert.rejects(open());
+  assert.equal(around.due.length, 0);
+  const without = await started(t, new Around(), "--inMemoryPersistence", "--noConsole");
+  assert.equal(without.consoleAddress, null);
+});
+
+test("a second server takes another port for its console, unless a port was asked for", async (t) => {
+  const first = await started(t, new Around(), "--inMemoryPersistence");
+  const second = await started(t, new Around(), "--inMemoryPersistence");
+  const { port } = new URL(first.consoleAddress ?? "");
+  assert.notEqual(new URL(second.consoleAddress ?? "").port, port);
+  const location = ["--location", join(scratch, "console")];
+  await assert.rejects(started(t, new Around(), ...location, "--consolePort", port), {
+    message:
+      `The console cannot listen on 127.0.0.1, port ${port}: the port is in use. ` +
+      "Stop the other program, or choose a port with --consolePort.",
+  });
+  assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
+});
+
 test("a metrics port that is taken is refused with what to do, and leaves nothing open", async (t) => {
   const other = await started(t, new Around(), "--inMemoryPersistence", "--metricsPort", "0");
   const { port } = new URL(other.metricsOrigin ?? "");

@@ -1,6 +1,6 @@
 import { NotLeader } from "../cluster/front-end.ts";
 import type { Health } from "../front/health.ts";
-import { outcomesTo } from "../front/outcome.ts";
+import { Outcomes } from "../front/outcome.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
@@ -14,6 +14,7 @@ import { TableSweep } from "../service/table/sweep.ts";
 import { type FailStop, isFullError } from "../store/store.ts";
 import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
+import { Console } from "./console/console.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { doorsOf } from "./doors.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
@@ -39,6 +40,8 @@ export interface Serving {
   readonly origins: ReadonlyMap<ServiceName, string>;
   /** `http://127.0.0.1:9464`; null if metrics are off. */
   readonly metricsOrigin: string | null;
+  /** `http://127.0.0.1:10005/#token=…`, which signs in once; null if there is no console. */
+  readonly consoleAddress: string | null;
   /** Opens the log files again by their names, after somebody has renamed them. */
   reopenLogs(): Promise<void>;
   /**
@@ -83,7 +86,7 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   }
 }
 
-interface Opened extends Pick<Serving, "origins" | "metricsOrigin"> {
+interface Opened extends Pick<Serving, "origins" | "metricsOrigin" | "consoleAddress"> {
   /** Makes the listeners serve by other settings. */
   apply(settings: Settings): void;
   /** Asks clients to go elsewhere, and resolves when they had the time to. */
@@ -139,17 +142,19 @@ async function open(
     isFull: data.space?.isShort === true,
   });
   const metrics = settings.metrics === null ? null : new Metrics(settings.services);
-  const onOutcome = outcomesTo(log.onOutcome, metrics?.onOutcome);
-  const shared = { ...load, health, onOutcome };
+  const outcomes = new Outcomes(log.onOutcome, metrics?.onOutcome);
+  const shared = { ...load, health, outcomes };
   const { adminToken: token } = around;
   let current = settings;
   const doors = () => doorsOf(data, around, () => current, reload, undo);
   const admin = token === undefined ? null : { token, doors: doors() };
   await seedData(settings, data, log);
   const setup = { around, log, data: { ...data, copies }, epoch, admin, shared };
-  const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
-    metrics?.watch(name, listener),
-  );
+  const figures = settings.console === null ? null : new Metrics(settings.services);
+  const listeners = await Listeners.open(setup, settings, undo, (name, listener) => {
+    metrics?.watch(name, listener);
+    figures?.watch(name, listener);
+  });
   if (leading !== null) leading.adopt = (runs) => listeners.adopt(runs);
   background.start();
   readiness.start();
@@ -160,18 +165,29 @@ async function open(
   }
   const { metrics: at } = settings;
   let metricsOrigin: string | null = null;
+  const measured = { ...around, ...load, health, data };
   if (at !== null && metrics !== null) {
     const onError = (error: unknown) => log.warn("metrics", error);
-    const seen = { ...around, ...load, health, data, onError };
+    const seen = { ...measured, onError };
     metricsOrigin = await metrics.open(at, seen).catch((error) => {
       throw listenError("metrics", at, error);
     });
     undo.add(() => metrics.close());
   }
+  let console: Console | null = null;
+  if (figures !== null) {
+    const onError = (error: unknown) => log.warn("console", error);
+    const { origins } = listeners;
+    const seen = { ...measured, onError, outcomes, figures, origins };
+    console = await Console.open(settings, seen);
+    undo.add(console.close);
+  }
+  const consoleAddress = console?.address ?? null;
   const apply = (changed: Settings) => {
     logKeyFailures(changed, log);
     listeners.change(changed);
     current = changed;
+    console?.change(changed);
   };
   const retire = async () => {
     if (settings.stopDelayMs === 0) return;
@@ -179,7 +195,7 @@ async function open(
     listeners.retire();
     await new Promise<void>((resolve) => around.schedule(resolve, settings.stopDelayMs));
   };
-  return { origins: listeners.origins, metricsOrigin, apply, retire };
+  return { origins: listeners.origins, metricsOrigin, consoleAddress, apply, retire };
 }
 
 /** Opens the data; the log names its damage. */

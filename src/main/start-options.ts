@@ -97,6 +97,10 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly metricsPort?: number;
   /** The address of the metrics (default: `127.0.0.1`). */
   readonly metricsHost?: string;
+  /** Serve the web console on this port; 0 is any free one (default: off). */
+  readonly consolePort?: number;
+  /** The address of the console (default: `127.0.0.1`); others need `cert`. */
+  readonly consoleHost?: string;
 }
 
 /** The address of a service; default: `host`. */

@@ -58,6 +58,8 @@ const EVERY_OPTION: Required<StartOptions> = {
   debug: "debug.log",
   metricsPort: 0,
   metricsHost: "127.0.0.1",
+  consolePort: 0,
+  consoleHost: "127.0.0.1",
 };
 
 /** The options that are no flags. */

@@ -9,7 +9,7 @@ import type { StartOptions, StartService } from "./start-options.ts";
 const SERVICE_CHOICES: readonly StartService[] = ["blob", "queue", "table", "file", "dfs", "smb"];
 
 /** The flags that are no options: they print something, or `start` has an option of its own. */
-const NO_OPTIONS: readonly string[] = ["help", "version", "silent", "services"];
+const NO_OPTIONS: readonly string[] = ["help", "version", "silent", "services", "noConsole"];
 /** The names on the help page of values that are numbers. */
 const NUMBERS: readonly string[] = ["MiB", "number", "port", "seconds"];
 
@@ -51,6 +51,7 @@ function readAllBut(options: Omit<StartOptions, "seed">): Settings {
     args.push("--inMemoryPersistence");
   }
   const anyPorts = services.map((service) => `--${service}Port=0`);
+  if (flags.consolePort === undefined && flags.consoleHost === undefined) args.push("--noConsole");
   // Of a repeated flag the last one counts.
   const asked = readCommandLine([...anyPorts, ...args], {}, { ...PROGRAMS.lazuli, services });
   if (asked.kind !== "start") throw new UsageError(`${START} starts a server only.`);

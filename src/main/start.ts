@@ -39,6 +39,8 @@ export interface RunningServer {
   readonly connectionString: string;
   /** `http://127.0.0.1:49154/metrics`; null without `metricsPort`. */
   readonly metricsUrl: string | null;
+  /** `http://127.0.0.1:49155/#token=…`, which signs in once; null without `consolePort`. */
+  readonly consoleUrl: string | null;
   /**
    * Answers running requests, then releases ports, folder and threads. Rejects if the disk failed
    * while the server ran: it answered no more requests from then on.
@@ -79,8 +81,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
 
 function addressesOf(
   settings: Settings,
-  { origins, metricsOrigin }: Serving,
-): Pick<RunningServer, "urls" | "accounts" | "connectionString" | "metricsUrl"> {
+  { origins, metricsOrigin, consoleAddress }: Serving,
+): Pick<RunningServer, "urls" | "accounts" | "connectionString" | "metricsUrl" | "consoleUrl"> {
   const urls = reachableUrls(origins, settings.listen);
   const all = settings.statedAccounts.map(({ name, keys: [key = ""] }): RunningAccount => {
     const own = accountUrls(name, urls);
@@ -90,6 +92,7 @@ function addressesOf(
     urls,
     accounts: Object.fromEntries(all.map((account) => [account.name, account])),
     connectionString: all[0]?.connectionString ?? "",
+    consoleUrl: consoleAddress,
     metricsUrl: metricsOrigin === null ? null : `${metricsOrigin}/metrics`,
   };
 }

@@ -169,7 +169,7 @@ export async function startService(
     clock: options.requestClock ?? systemClock,
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
-    onOutcome: outcomes.add,
+    outcomes: { take: outcomes.add },
     budget: new SendBudget(),
     slices: new SliceQuota(),
     work: new WaitingWork(),

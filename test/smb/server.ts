@@ -1,5 +1,10 @@
 import { systemClock } from "../../src/base/clock.ts";
-import type { OnOutcome, Outcome, SmbOutcome } from "../../src/front/outcome.ts";
+import {
+  type OnOutcome,
+  type Outcome,
+  Outcomes,
+  type SmbOutcome,
+} from "../../src/front/outcome.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "../../src/front/smb/auth/failed-logons.ts";
 import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
@@ -86,7 +91,7 @@ export function listenSmb(
     clock: systemClock,
     limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
     budget: options.budget ?? new SendBudget(),
-    onOutcome: options.onOutcome,
+    outcomes: new Outcomes(options.onOutcome),
     logonLimits: { ...DEFAULT_LOGON_LIMITS, ...options.logonLimits },
     log: {
       failure: (_what, error) => failures.push(error),

@@ -4,6 +4,7 @@ import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { ManualClock, systemClock } from "../../src/base/clock.ts";
 import { HEALTHY } from "../../src/front/health.ts";
+import { Outcomes } from "../../src/front/outcome.ts";
 import { accountsOf } from "../../src/front/rest/auth/account.ts";
 import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../../src/front/rest/blob/blob-source.ts";
@@ -77,6 +78,7 @@ export async function serveFolder(location: string, nowMs: number): Promise<Fold
       readMemory,
       wholeBodies,
       software: "Lazuli/test",
+      outcomes: new Outcomes(),
       health: () => HEALTHY,
     });
     listeners.push(listener);

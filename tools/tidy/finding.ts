@@ -37,7 +37,7 @@ export function lineAt(text: string, offset: number): number {
 }
 
 export function isCode(path: string): boolean {
-  return /\.(ts|mjs|cjs)$/.test(path);
+  return /\.(tsx?|mjs|cjs)$/.test(path);
 }
 
 /** Tests, contract suites and what they share, wherever they stand. */

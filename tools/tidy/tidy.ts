@@ -41,8 +41,11 @@ const RULES: readonly Rule[] = [
   checkState,
 ];
 
-const FOLDERS = ["bin", "src", "test", "bench", "examples", "tools", "docs", "deploy", ".ci"];
-const TEXT = /\.(ts|mjs|cjs|json|md|ya?ml|service|sh)$|^\.ci\/run$/;
+const FOLDERS = [
+  ...["bin", "src", "console", "test", "bench", "examples", "tools"],
+  ...["docs", "deploy", ".ci"],
+];
+const TEXT = /\.(tsx?|mjs|cjs|json|md|ya?ml|service|sh)$|^\.ci\/run$/;
 
 /** Where a rule makes the code worse, a comment on the line or above it says why it is broken. */
 const ALLOWED = /tidy-allow (?<rule>[a-z]+): \S.{9,}/;

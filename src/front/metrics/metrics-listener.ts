@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { fairQueue, inSlices } from "../../base/fair-queue.ts";
 import { HEALTH_PATH, type Health, healthAnswer } from "../health.ts";
+import { openSideListener, type SideListener, sayText } from "../side-listener.ts";
 import { formatFor, render } from "./exposition.ts";
 import type { MetricSource } from "./metric.ts";
 
-export interface MetricsListenerOptions {
+interface MetricsListenerOptions {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
@@ -16,75 +16,24 @@ export interface MetricsListenerOptions {
   onError(error: unknown): void;
 }
 
-export interface MetricsListener {
-  /** `http://127.0.0.1:9464` */
-  readonly origin: string;
-  /** Takes no more connections, and resolves once running scrapes are answered. */
-  drain(): Promise<void>;
-}
-
 const METRICS_PATH = "/metrics";
 /** A few Prometheus servers and a person with a browser. */
 const CONNECTIONS_MAX = 64;
-const HEADER_BYTES_MAX = 16 * 1024;
 const REQUEST_MS_MAX = 10_000;
-const KEEP_ALIVE_MS = 65_000;
-const DRAIN_MS = 5_000;
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) if it cannot listen there. */
-export async function openMetricsListener(
-  options: MetricsListenerOptions,
-): Promise<MetricsListener> {
+export function openMetricsListener(options: MetricsListenerOptions): Promise<SideListener> {
   const { host, port, onError } = options;
   const scrapes = new Scrapes(options.sources);
-  const sockets = new Sockets();
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: REQUEST_MS_MAX,
-      requestTimeout: REQUEST_MS_MAX,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    },
-    (request, response) => {
-      sockets.begin(response);
-      answer(request, response, scrapes, options).catch((error: unknown) => {
-        onError(error);
-        if (response.headersSent) response.destroy();
-        else say(response, 500, "the metrics cannot be read; the log says why\n");
-      });
-    },
-  );
-  server.maxConnections = CONNECTIONS_MAX;
-  server.on("connection", (socket) => sockets.add(socket));
-  await listening(server, host, port);
-  server.on("error", onError);
-  return { origin: originOf(server), drain: () => drain(server, sockets) };
-}
-
-/** Open connections, and those of them that wait for an answer. */
-class Sockets {
-  readonly #open = new Set<Socket>();
-  readonly #busy = new Set<Socket>();
-
-  add(socket: Socket): void {
-    this.#open.add(socket);
-    socket.once("close", () => {
-      this.#open.delete(socket);
-      this.#busy.delete(socket);
-    });
-  }
-
-  begin(response: ServerResponse): void {
-    const { socket } = response;
-    if (socket === null) return;
-    this.#busy.add(socket);
-    response.once("close", () => this.#busy.delete(socket));
-  }
-
-  /** Node's own method spares connections on which no request has come yet. */
-  closeIdle(): void {
-    for (const socket of this.#open) if (!this.#busy.has(socket)) socket.destroy();
-  }
+  return openSideListener({
+    host,
+    port,
+    tls: null,
+    connectionsMax: CONNECTIONS_MAX,
+    requestMsMax: REQUEST_MS_MAX,
+    answer: (request, response) => answer(request, response, scrapes, options),
+    onError,
+  });
 }
 
 /** Reads all metrics. Scrapes that come together look things up once. */
@@ -122,53 +71,16 @@ async function answer(
   const { url: target = "" } = request;
   const [path] = target.split("?", 1);
   if (path !== METRICS_PATH && path !== HEALTH_PATH) {
-    return say(response, 404, `there is ${METRICS_PATH} and ${HEALTH_PATH}\n`);
+    return sayText(response, 404, `there is ${METRICS_PATH} and ${HEALTH_PATH}\n`);
   }
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
-    return say(response, 405, "use GET or HEAD\n");
+    return sayText(response, 405, "use GET or HEAD\n");
   }
   if (path === HEALTH_PATH) {
     const { status, text } = healthAnswer(target, health());
-    return say(response, status, text);
+    return sayText(response, status, text);
   }
   const format = formatFor(request.headers.accept ?? "");
-  say(response, 200, await scrapes.text(format), format.contentType);
-}
-
-function say(
-  response: ServerResponse,
-  status: number,
-  text: string,
-  contentType = "text/plain; charset=utf-8",
-): void {
-  response.writeHead(status, {
-    "Content-Type": contentType,
-    "Content-Length": Buffer.byteLength(text),
-    "Cache-Control": "no-store",
-  });
-  response.end(text);
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject).listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-function originOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-}
-
-async function drain(server: Server, sockets: Sockets): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  sockets.closeIdle();
-  // A client that does not read its answer must not delay the end of the process.
-  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(late);
+  sayText(response, 200, await scrapes.text(format), format.contentType);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { atOnce } from "../../base/fair-queue.ts";
-import type { RestOutcome, SmbOutcome } from "../outcome.ts";
+import { NO_DETAILS, type RestOutcome, type SmbOutcome } from "../outcome.ts";
 import { type ConflictKind, conflictKind } from "./conflict-kind.ts";
 import { PROMETHEUS_TEXT, render } from "./exposition.ts";
 import { RequestMetrics } from "./request-metrics.ts";
@@ -30,6 +30,7 @@ function rest(changes: Partial<RestOutcome>): RestOutcome {
     clientRequestId: "client",
     batchId: null,
     aborted: false,
+    details: () => NO_DETAILS,
     ...changes,
   };
 }

@@ -111,8 +111,10 @@ export class Exchange {
 
   /** When a request begins; null if nobody wants to know. */
   #begun(): Begun | null {
-    const { onOutcome, clock } = this.#connection.server.options;
-    return onOutcome === undefined ? null : { atMs: clock.now(), elapsedMs: clock.elapsedMs() };
+    const { outcomes, clock } = this.#connection.server.options;
+    return (outcomes?.take ?? null) === null
+      ? null
+      : { atMs: clock.now(), elapsedMs: clock.elapsedMs() };
   }
 
   async #answer(asked: Asked): Promise<Answer> {

@@ -40,11 +40,11 @@ export function reportAnswer(
   answer: Answer,
   { atMs, elapsedMs }: Begun,
 ): void {
-  const { onOutcome, clock } = connection.server.options;
+  const { outcomes, clock } = connection.server.options;
   const { command, messageId } = message.header;
   const account = (answer.session ?? session)?.account ?? "";
   const isLogon = command === COMMAND.sessionSetup;
-  onOutcome?.({
+  outcomes?.take?.({
     atMs,
     tookMs: clock.elapsedMs() - elapsedMs,
     service: "smb",
@@ -68,8 +68,9 @@ export function reportAnswer(
 
 /** Reports that a connection is cut because its client broke the protocol, or is one too many. */
 export function reportDrop(connection: Connection, status: number): void {
-  const { onOutcome, clock } = connection.server.options;
-  if (onOutcome === undefined) return;
+  const { outcomes, clock } = connection.server.options;
+  const take = outcomes?.take ?? null;
+  if (take === null) return;
   const outcome: SmbOutcome = {
     atMs: clock.now(),
     tookMs: 0,
@@ -90,7 +91,7 @@ export function reportDrop(connection: Connection, status: number): void {
     open: null,
     dropped: true,
   };
-  onOutcome(outcome);
+  take(outcome);
 }
 
 /** Names the connection and the request on it: SMB has no ids of requests. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { BYTES_AHEAD_MAX } from "../../service/file/read-ahead.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
-import type { OnOutcome } from "../outcome.ts";
+import type { Outcomes } from "../outcome.ts";
 import type { SendBudget } from "../send-budget.ts";
 import type { SmbAccount, SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
@@ -39,7 +39,7 @@ export interface SmbServerOptions {
   readonly logonLimits: LogonLimits;
   readonly log: SmbLog;
   /** Receives the outcome of every request; omitted if nobody wants them. */
-  readonly onOutcome?: OnOutcome | undefined;
+  readonly outcomes?: Pick<Outcomes, "take">;
 }
 
 /** Small enough for clients that use only 32 bits of an id. */

@@ -466,6 +466,10 @@ export function deletePendingCopy(tx: Transaction, id: string): void {
   tx.delete(key(SPACE.pendingCopy, id));
 }
 
+export function decodePendingCopy(found: Bytes): PendingCopy {
+  return pendingCopyFormat.decode(found);
+}
+
 /** Up to `limit` pending copies with their ids, which sort behind `after`. */
 export function readPendingCopies(
   view: View,

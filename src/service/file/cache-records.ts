@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { count, flag, format, type RecordOf, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Caching } from "../../rules/caching.ts";
+import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { CacheOwner } from "./cache-owner.ts";
 import { decodeHandle, type OpenItem } from "./open-records.ts";
@@ -84,6 +85,13 @@ function cacheOf(owner: CacheOwner, fields: CacheFields): Cache {
   const breaking = isBreaking ? { from: breaksFrom, to: breaksTo, target } : null;
   const caching: Caching = { kind: isLease ? "lease" : "oplock", state, breaking };
   return { owner, caching, isVersioned, epoch, handles, users };
+}
+
+/** The item and the cache of a record. */
+export function cacheOfEntry(entry: Entry): { item: OpenItem; cache: Cache } {
+  const parts = new KeyReader(entry.key);
+  const item = { share: parts.u64(), id: parts.u64() };
+  return { item, cache: cacheOf(parts.rest(), cacheFormat.decode(entry.value)) };
 }
 
 export function writeCache(tx: Transaction, item: OpenItem, cache: Cache): void {

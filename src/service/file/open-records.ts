@@ -14,6 +14,7 @@ import {
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import type { RangeLock } from "../../rules/range-lock.ts";
+import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { NO_OWNER } from "./cache-owner.ts";
 
@@ -189,12 +190,29 @@ export function readLocks(
   const prefix =
     handle === null ? key(SPACE.rangeLock, share, id) : key(SPACE.rangeLock, share, id, handle);
   return view.range(prefix, keyAfter(prefix), { limit: locks }).map((entry) => {
-    const { offset, length, isExclusive } = lockFormat.decode(entry.value);
-    const parts = new KeyReader(entry.key);
-    parts.u64();
-    parts.u64();
-    return { owner: parts.u64(), offset, length, isExclusive, place: entry.key };
+    const { lock } = lockOfEntry(entry);
+    return { ...lock, place: entry.key };
   });
+}
+
+/** The item and the lock of a record. */
+export function lockOfEntry(entry: Entry): { item: OpenItem; lock: RangeLock } {
+  const parts = new KeyReader(entry.key);
+  const item = { share: parts.u64(), id: parts.u64() };
+  return { item, lock: { owner: parts.u64(), ...lockFormat.decode(entry.value) } };
+}
+
+/** Where the first handle of an item is. */
+export function handlesOf({ share, id }: OpenItem) {
+  const from = key(SPACE.handle, share, id);
+  return { from, until: keyAfter(from), options: { limit: 1 } };
+}
+
+/** Null if the item has no handle. All handles of an item agree on what it is. */
+export function isOpenDirectory(view: View, item: OpenItem): boolean | null {
+  const { from, until, options } = handlesOf(item);
+  const [first] = view.range(from, until, options);
+  return first === undefined ? null : decodeHandle(first.value).isDirectory;
 }
 
 export function writeLock(tx: Transaction, { share, id }: OpenItem, lock: RangeLock): void {

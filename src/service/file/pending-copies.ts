@@ -1,3 +1,4 @@
+import type { Bytes } from "../../base/bytes.ts";
 import { added, count, format, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -28,6 +29,10 @@ export function deletePendingCopy(tx: Transaction, id: string): void {
 export function readPendingCopy(view: View, id: string): CopyPlace | null {
   const found = view.get(key(SPACE.pendingFileCopy, id));
   return found === undefined ? null : placeFormat.decode(found);
+}
+
+export function decodePendingCopy(found: Bytes): CopyPlace {
+  return placeFormat.decode(found);
 }
 
 /** Moves the copies of a share that is restored under another name. */

@@ -27,8 +27,8 @@ export class Exchanges {
   readonly sending: Pace;
   /** Headers that tell the client that the connection stays open. */
   readonly keepAliveLines: string;
-  /** Reports what comes of requests; null if nobody wants to know. */
-  readonly outcomes: RestOutcomes | null;
+  /** Reports what comes of requests to those who want to know. */
+  readonly outcomes: RestOutcomes;
   /** Whether the listener is stopping: each connection ends with its next answer. */
   closing = false;
   #running = 0;
@@ -44,9 +44,8 @@ export class Exchanges {
     this.receiving = new Pace(options.limits.receive);
     this.sending = new Pace(options.limits.send);
     this.keepAliveLines = keepAliveLines(options.limits);
-    const { service, clock, onOutcome } = options;
-    this.outcomes =
-      onOutcome === undefined ? null : new RestOutcomes(service.name, clock, onOutcome);
+    const { service, clock, outcomes } = options;
+    this.outcomes = new RestOutcomes(service.name, clock, outcomes);
   }
 
   /** An exchange has begun. It calls `ended` once. */
@@ -101,7 +100,7 @@ export class Exchanges {
   /** Reports the refusal of bytes that are not a request. Returns the head of the answer. */
   noteRefusal({ remoteAddress }: Pick<Wire, "remoteAddress">, status: number): AnswerHead {
     const requestId = nextRequestId();
-    this.outcomes?.reportNoRequest(status, requestId, remoteAddress);
+    this.outcomes.reportNoRequest(status, requestId, remoteAddress);
     const own = `x-ms-request-id: ${requestId}\r\nContent-Length: 0\r\n${CLOSE_LINES}`;
     return { status, lines: this.commonLines() + own };
   }

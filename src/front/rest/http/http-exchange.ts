@@ -73,8 +73,8 @@ class HttpExchange implements Transfer {
   /** Whether the connection is closed after the answer. */
   #isLast: boolean;
   #isWatched = false;
-  /** When it began, by the clock of durations; 0 if nobody receives outcomes. */
-  readonly #beganMs: number;
+  /** When it began, by the clock of durations; null if nobody wants its outcome. */
+  readonly #beganMs: number | null;
   /** The answer that is being sent; null before. */
   #response: RestResponse | null = null;
   #sentBytes = 0;
@@ -90,7 +90,7 @@ class HttpExchange implements Transfer {
     this.#service = exchanges.service;
     this.#wire = wire;
     this.#isLast = wire.isSurplus || !head.keepsAlive;
-    this.#beganMs = outcomes === null ? 0 : clock.elapsedMs();
+    this.#beganMs = outcomes.begin();
     this.#request = new IncomingRequest(
       head,
       body,
@@ -257,7 +257,10 @@ class HttpExchange implements Transfer {
   #report(response: RestResponse): void {
     const { outcomes } = this.#exchanges;
     const isAborted = this.#state === "aborted";
-    outcomes?.report(this.#request, response, this.#beganMs, this.#sentBytes, isAborted);
+    const began = this.#beganMs;
+    if (began !== null) {
+      outcomes.report(this.#request, response, began, this.#sentBytes, isAborted);
+    }
     this.#exchanges.debug(this.#request, response);
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
 import type { Health } from "../../health.ts";
-import type { OnOutcome } from "../../outcome.ts";
+import type { Outcomes } from "../../outcome.ts";
 import type { ReadMemory } from "../../read-memory.ts";
 import type { SendBudget } from "../../send-budget.ts";
 import type { WaitingWork } from "../../waiting-work.ts";
@@ -28,8 +28,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly log: HttpLog;
-  /** Receives the outcome of every request; omitted if nobody uses them. */
-  readonly onOutcome?: OnOutcome | undefined;
+  /** Those who want the outcomes of requests. */
+  readonly outcomes: Pick<Outcomes, "take">;
   /** These five are shared by all listeners of a server. */
   readonly budget: SendBudget;
   readonly slices: SliceQuota;

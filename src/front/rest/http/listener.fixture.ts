@@ -79,9 +79,11 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
       failure: (id, error) => failures.push([id, error]),
       debug: (text) => debug.push(text),
     },
-    onOutcome(outcome) {
-      outcomes.push(outcome as RestOutcome);
-      answered();
+    outcomes: {
+      take(outcome) {
+        outcomes.push(outcome as RestOutcome);
+        answered();
+      },
     },
     budget: new SendBudget(),
     slices: new SliceQuota(),

@@ -1,6 +1,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import {
-  type OnOutcome,
+  NO_DETAILS,
+  type Outcomes,
+  type RestDetails,
   type RestOutcome,
   type RestServiceName,
   UNKNOWN_OPERATION,
@@ -19,19 +21,24 @@ const ERROR_STATUS_MIN = 300;
 export class RestOutcomes {
   readonly #service: RestServiceName;
   readonly #clock: Clock;
-  readonly #onOutcome: OnOutcome;
+  readonly #outcomes: Pick<Outcomes, "take">;
   /** `PutBlob`, by the name that routes have for it: `putBlob`. */
   readonly #operations = new Map<string, string>();
 
-  constructor(service: RestServiceName, clock: Clock, onOutcome: OnOutcome) {
+  constructor(service: RestServiceName, clock: Clock, outcomes: Pick<Outcomes, "take">) {
     this.#service = service;
     this.#clock = clock;
-    this.#onOutcome = onOutcome;
+    this.#outcomes = outcomes;
+  }
+
+  /** When a request begins, by the clock of durations; null if nobody wants its outcome. */
+  begin(): number | null {
+    return this.#outcomes.take === null ? null : this.#clock.elapsedMs();
   }
 
   /**
-   * Reports a request that is over, after the requests inside it if it is a batch. `beganMs` is by
-   * the clock of durations.
+   * Reports a request that is over, after the requests inside it if it is a batch. `beganMs` is
+   * what `begin` returned.
    */
   report(
     request: IncomingRequest,
@@ -40,20 +47,20 @@ export class RestOutcomes {
     responseBytes: number,
     aborted: boolean,
   ): void {
+    const { take } = this.#outcomes;
+    if (take === null) return;
     const tookMs = this.#clock.elapsedMs() - beganMs;
     for (const inner of request.facts.inner ?? []) {
       // Their bytes are counted with the batch.
-      this.#onOutcome(this.#of(inner.request, inner.response, tookMs, 0, 0, false, request.id));
+      take(this.#of(inner.request, inner.response, tookMs, 0, 0, false, request.id));
     }
     const requestBytes = request.body.moved;
-    this.#onOutcome(
-      this.#of(request, response, tookMs, requestBytes, responseBytes, aborted, null),
-    );
+    take(this.#of(request, response, tookMs, requestBytes, responseBytes, aborted, null));
   }
 
   /** Reports the refusal of something that is no request. */
   reportNoRequest(status: number, requestId: string, remoteAddress: string): void {
-    this.#onOutcome({
+    this.#outcomes.take?.({
       atMs: this.#clock.now(),
       tookMs: 0,
       service: this.#service,
@@ -72,6 +79,7 @@ export class RestOutcomes {
       method: null,
       target: null,
       aborted: false,
+      details: () => NO_DETAILS,
     });
   }
 
@@ -105,6 +113,7 @@ export class RestOutcomes {
       method: request.method,
       target: loggedTarget(request.target),
       aborted,
+      details: () => detailsOf(request, response),
     };
   }
 
@@ -118,9 +127,34 @@ export class RestOutcomes {
 }
 
 function errorCodeOf({ status, headers }: ReportedResponse): string | null {
-  if (status < ERROR_STATUS_MIN) return null;
+  return status < ERROR_STATUS_MIN ? null : headerIn(headers, ERROR_CODE_HEADER);
+}
+
+const CONDITION_HEADERS = [
+  ["if-match", "If-Match"],
+  ["if-none-match", "If-None-Match"],
+  ["if-modified-since", "If-Modified-Since"],
+  ["if-unmodified-since", "If-Unmodified-Since"],
+] as const;
+
+function detailsOf({ headers }: ReportedRequest, response: ReportedResponse): RestDetails {
+  const conditions: string[] = [];
+  for (const [name, shown] of CONDITION_HEADERS) {
+    const value = headers.get(name);
+    if (value !== undefined) conditions.push(`${shown}: ${value}`);
+  }
+  return {
+    agent: headers.get("user-agent") ?? null,
+    conditions,
+    leaseId: headers.get("x-ms-lease-id") ?? null,
+    etag: headerIn(response.headers, "ETag"),
+  };
+}
+
+/** Answers write each name in one way. */
+function headerIn(headers: readonly string[], name: string): string | null {
   for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at] === ERROR_CODE_HEADER) return headers[at + 1] ?? null;
+    if (headers[at] === name) return headers[at + 1] ?? null;
   }
   return null;
 }

@@ -1,0 +1,195 @@
+import { useState } from "preact/hooks";
+import { Crumbs } from "./crumbs.tsx";
+import { bytesText, dateText } from "./format.ts";
+import { Confirm, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { type Account, save } from "./storage.ts";
+import { linkTo } from "./way.ts";
+import { elements, textAt } from "./xml.ts";
+
+interface Item {
+  readonly name: string;
+  readonly isDirectory: boolean;
+  readonly bytes: number;
+  readonly modified: string;
+}
+
+/** One range of Put Range. */
+const RANGE_BYTES = 4 * 1024 * 1024;
+
+/** A directory of a share. */
+export function ShareView(props: { account: Account; share: string; path: string }) {
+  const { account, share, path } = props;
+  const [problem, setProblem] = useState<unknown>(null);
+  const [doomed, setDoomed] = useState<Item | null>(null);
+  const [name, setName] = useState("");
+  const below = (item: string) => (path === "" ? item : `${path}/${item}`);
+  const { value, error, reload } = useLoaded(
+    () => list(account, share, path),
+    [account.name, share, path],
+  );
+  const act = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+      setProblem(null);
+      reload();
+    } catch (failure) {
+      setProblem(failure);
+    }
+  };
+  const parts = path.split("/").filter((part) => part !== "");
+  return (
+    <>
+      <Crumbs
+        way={[
+          ["shares", [account.name, "shares"]],
+          [share, [account.name, "shares", share]],
+          ...parts.map(
+            (part, at) =>
+              [part, [account.name, "shares", share, ...parts.slice(0, at + 1)]] as const,
+          ),
+        ]}
+      />
+      <form
+        class="tools"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const query = { restype: "directory" };
+          const made = {
+            service: "file",
+            method: "PUT",
+            path: [share, below(name)],
+            query,
+          } as const;
+          act(() => account.ask({ ...made, headers: NEW_ITEM })).then(() => setName(""));
+        }}
+      >
+        <input
+          placeholder="Name of a new directory"
+          aria-label="Name of a new directory"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={name === ""}>
+          Create directory
+        </button>
+        <label class="button">
+          Upload files{" "}
+          <input
+            type="file"
+            multiple
+            onChange={(event) => {
+              const files = [...(event.currentTarget.files ?? [])];
+              act(async () => {
+                for (const file of files) await upload(account, share, below(file.name), file);
+              });
+            }}
+          />
+        </label>
+        <button type="button" onClick={reload}>
+          Refresh
+        </button>
+      </form>
+      <Problem error={problem ?? error} />
+      {value === null ? null : value.length === 0 ? (
+        <Empty>The directory is empty. Upload files here, or mount the share over SMB.</Empty>
+      ) : (
+        <Rows
+          label="Files"
+          columns={["Name", "Size", "Changed", ""]}
+          rows={value}
+          keyOf={(item) => item.name}
+          onOpen={(item) => {
+            if (item.isDirectory) {
+              location.hash = linkTo("browse", account.name, "shares", share, ...parts, item.name);
+            } else {
+              const asked = { service: "file", path: [share, below(item.name)] } as const;
+              act(() => save(account, asked, item.name));
+            }
+          }}
+          cells={(item) => [
+            item.isDirectory ? `${item.name}/` : item.name,
+            item.isDirectory ? "" : bytesText(item.bytes),
+            dateText(item.modified),
+            <button type="button" class="small danger" onClick={() => setDoomed(item)}>
+              Delete<span class="sr"> {item.name}</span>
+            </button>,
+          ]}
+        />
+      )}
+      {doomed === null ? null : (
+        <Confirm
+          title={`Delete ${doomed.name}`}
+          action="Delete"
+          onClose={() => setDoomed(null)}
+          onConfirm={async () => {
+            await account.ask({
+              service: "file",
+              method: "DELETE",
+              path: [share, below(doomed.name)],
+              query: doomed.isDirectory ? { restype: "directory" } : {},
+            });
+            reload();
+          }}
+        >
+          <p>A file that an SMB client has open without sharing deletion is refused with 409.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const NEW_ITEM = {
+  "x-ms-file-permission": "inherit",
+  "x-ms-file-attributes": "None",
+  "x-ms-file-creation-time": "now",
+  "x-ms-file-last-write-time": "now",
+};
+
+async function list(account: Account, share: string, path: string): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let marker = ""; ; ) {
+    const answer = await account.ask({
+      service: "file",
+      path: path === "" ? [share] : [share, path],
+      query: {
+        restype: "directory",
+        comp: "list",
+        include: "Timestamps",
+        ...(marker === "" ? {} : { marker }),
+      },
+      headers: { "x-ms-file-extended-info": "true" },
+    });
+    const xml = await answer.xml();
+    for (const name of ["Directory", "File"]) {
+      for (const found of elements(xml, name)) {
+        all.push({
+          name: textAt(found, "Name"),
+          isDirectory: name === "Directory",
+          bytes: Number(textAt(found, "Properties/Content-Length")),
+          modified: textAt(found, "Properties/LastWriteTime"),
+        });
+      }
+    }
+    marker = textAt(xml.documentElement, "NextMarker");
+    if (marker === "") return all;
+  }
+}
+
+/** A file is created with its length, then written range by range. */
+async function upload(account: Account, share: string, path: string, file: File): Promise<void> {
+  const at = { service: "file", method: "PUT", path: [share, path] } as const;
+  const length = String(file.size);
+  await account.ask({
+    ...at,
+    headers: { ...NEW_ITEM, "x-ms-type": "file", "x-ms-content-length": length },
+  });
+  for (let from = 0; from < file.size; from += RANGE_BYTES) {
+    const body = file.slice(from, from + RANGE_BYTES);
+    await account.ask({
+      ...at,
+      query: { comp: "range" },
+      headers: { "x-ms-write": "update", "x-ms-range": `bytes=${from}-${from + body.size - 1}` },
+      body,
+    });
+  }
+}

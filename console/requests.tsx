@@ -1,0 +1,242 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Explained, getJson, type Home, listen, type SeenRequest } from "./api.ts";
+import { bytesText, msText, timeText } from "./format.ts";
+import { Copy, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+
+/** Requests that the page remembers: a page left open for a day must not grow. */
+const REQUESTS_MAX = 5_000;
+const SMB_ERROR_MIN = 0xc000_0000;
+
+type Which = "all" | "conflicts" | "errors" | "writes";
+
+export function RequestPage({ home }: { home: Home }) {
+  const [requests, setRequests] = useState<readonly SeenRequest[]>([]);
+  const [isPaused, setPaused] = useState(false);
+  const [text, setText] = useState("");
+  const [which, setWhich] = useState<Which>("all");
+  const [opened, setOpened] = useState<SeenRequest | null>(null);
+  const paused = useRef(false);
+  paused.current = isPaused;
+  useEffect(() => {
+    const add = ({ requests: news }: { requests: readonly SeenRequest[] }) => {
+      if (paused.current) return;
+      setRequests((known) => {
+        const last = known[0]?.number ?? 0;
+        const fresh = news.filter(({ number }) => number > last).reverse();
+        return [...fresh, ...known].slice(0, REQUESTS_MAX);
+      });
+    };
+    getJson<{ requests: readonly SeenRequest[] }>("/api/requests").then(add, () => {});
+    return listen("requests", add);
+  }, []);
+
+  const shown = requests.filter((one) => isWhich(one, which) && hasText(one, text));
+  return (
+    <>
+      <h1>Live requests</h1>
+      <div class="tools">
+        <label>
+          Show{" "}
+          <select value={which} onChange={(event) => setWhich(event.currentTarget.value as Which)}>
+            <option value="all">all</option>
+            <option value="conflicts">conflicts (409, 412)</option>
+            <option value="errors">errors</option>
+            <option value="writes">writes</option>
+          </select>
+        </label>
+        <input
+          type="search"
+          placeholder="Filter by operation, path, code or address"
+          aria-label="Filter by operation, path, code or address"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? "Go on" : "Pause"}
+        </button>
+        <button type="button" onClick={() => setRequests([])}>
+          Clear
+        </button>
+      </div>
+      {shown.length === 0 ? (
+        <Empty>
+          {requests.length === 0
+            ? "No requests since somebody signed in. They appear here as clients send them."
+            : "No request fits the filter."}
+        </Empty>
+      ) : (
+        <Rows
+          label="Requests"
+          isNarrow
+          columns={["Operation", "Status", "Object", "Asked", "Found", "Time", "Took", "From"]}
+          rows={shown}
+          keyOf={({ number }) => String(number)}
+          classOf={(one) => (isConflict(one) ? "conflict" : isError(one) ? "error" : "")}
+          onOpen={setOpened}
+          cells={(one) => [
+            `${one.service} ${one.operation}`,
+            <span class="status">
+              {statusOf(one)} {one.code}
+            </span>,
+            <span title={one.target ?? ""}>{objectText(one)}</span>,
+            <span title={askedOf(one)}>{askedOf(one)}</span>,
+            one.etag,
+            timeText(one.atMs),
+            msText(one.tookMs),
+            one.remoteAddress,
+          ]}
+        />
+      )}
+      {opened === null ? null : (
+        <Details request={opened} home={home} onClose={() => setOpened(null)} />
+      )}
+    </>
+  );
+}
+
+function Details(props: { request: SeenRequest; home: Home; onClose: () => void }) {
+  const { request, home, onClose } = props;
+  const { value, error } = useLoaded(
+    () => getJson<Explained>(`/api/explain?number=${request.number}`),
+    [request.number],
+  );
+  const facts: [string, string | null][] = [
+    ["Status", `${statusOf(request)} ${request.code ?? ""}`],
+    ["Target", request.target],
+    ["Asked", askedOf(request)],
+    ["ETag in the answer", request.etag],
+    ["Client", `${request.remoteAddress}${request.agent === null ? "" : `, ${request.agent}`}`],
+    ["Credentials", request.auth],
+    ["Bytes", `${bytesText(request.requestBytes)} in, ${bytesText(request.responseBytes)} out`],
+    ["Request id", request.requestId],
+    ["Client request id", request.clientRequestId],
+  ];
+  return (
+    <Dialog title={`${request.service} ${request.operation}`} onClose={onClose}>
+      <dl>
+        {facts.map(([name, text]) =>
+          text ? (
+            <>
+              <dt key={`${name} title`}>{name}</dt>
+              <dd key={name} class="wrap">
+                {text}
+              </dd>
+            </>
+          ) : null,
+        )}
+      </dl>
+      {request.method === null ? null : <Copy text={curlOf(request, home)} label="Copy as curl" />}
+      <Problem error={error} />
+      {value === null ? null : <Explanation explained={value} />}
+    </Dialog>
+  );
+}
+
+function Explanation({ explained: { request, winner, before } }: { explained: Explained }) {
+  return (
+    <section aria-label="Explanation">
+      {isConflict(request) ? (
+        <>
+          <h3>Why it was refused</h3>
+          <p class="explained">{reasonOf(request, winner)}</p>
+        </>
+      ) : null}
+      {before.length === 0 ? null : (
+        <>
+          <h3>Before it, on the same object</h3>
+          <ol class="before">
+            {before.map((one) => (
+              <li key={one.number} class={one.number === winner?.number ? "winner" : ""}>
+                {timeText(one.atMs)} {one.operation} {statusOf(one)} {one.code ?? ""}{" "}
+                {one.etag ?? ""} from {one.remoteAddress}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}
+
+function reasonOf(request: SeenRequest, winner: SeenRequest | null): string {
+  const { code, conditions } = request;
+  const who =
+    winner === null
+      ? "a request that is no longer remembered, or that came before anybody signed in to the console"
+      : `${winner.operation} from ${winner.remoteAddress}${winner.agent === null ? "" : ` (${winner.agent.split(" ")[0]})`} at ${timeText(winner.atMs)}, ${msText(Math.max(0, request.atMs - winner.atMs))} before`;
+  if (code?.startsWith("Lease")) {
+    const sent = request.leaseId === null ? "sent no lease id" : `sent lease id ${request.leaseId}`;
+    return `The object is leased. This request ${sent}. The lease was acquired by ${who}.`;
+  }
+  if (request.status === 412) {
+    const found = winner?.etag ?? null;
+    const now = found === null ? "" : ` The ETag was ${found} by then.`;
+    return `It asked for ${conditions.join(", ") || "a condition"}, which was not met.${now} The write that won: ${who}.`;
+  }
+  return `Another client was first: ${who}.`;
+}
+
+/** Without the account and the query, which take the space of what differs. */
+function objectText({ object, account }: SeenRequest): string {
+  const name = object.slice(object.indexOf(":") + 1);
+  return name.startsWith(`${account}/`) ? name.slice(`${account}/`.length) : name;
+}
+
+function isConflict({ status, code }: SeenRequest): boolean {
+  return (
+    status === 409 ||
+    status === 412 ||
+    code === "STATUS_SHARING_VIOLATION" ||
+    code === "STATUS_FILE_LOCK_CONFLICT" ||
+    code === "STATUS_LOCK_NOT_GRANTED" ||
+    code === "STATUS_DELETE_PENDING"
+  );
+}
+
+function isError({ service, status }: SeenRequest): boolean {
+  return service === "smb" ? status >= SMB_ERROR_MIN : status >= 400;
+}
+
+function isWhich(one: SeenRequest, which: Which): boolean {
+  switch (which) {
+    case "all":
+      return true;
+    case "conflicts":
+      return isConflict(one);
+    case "errors":
+      return isError(one);
+    case "writes":
+      return one.isWrite;
+  }
+}
+
+function hasText(one: SeenRequest, text: string): boolean {
+  const { service, operation, target, code, remoteAddress, object } = one;
+  const all = [service, operation, target, code, remoteAddress, object].join(" ").toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+function statusOf({ service, status, code }: SeenRequest): string {
+  if (service !== "smb") return String(status);
+  return code === null ? "ok" : "";
+}
+
+function askedOf({ conditions, leaseId }: SeenRequest): string {
+  return [...conditions, ...(leaseId === null ? [] : [`lease ${leaseId}`])].join(", ");
+}
+
+/** Without a signature: a SAS has to be added. */
+function curlOf(request: SeenRequest, home: Home): string {
+  const { method, target, service, conditions, leaseId } = request;
+  const headers = [...conditions, ...(leaseId === null ? [] : [`x-ms-lease-id: ${leaseId}`])];
+  const url = `${home.urls[service] ?? ""}${target}`;
+  const separator = url.includes("?") ? "&" : "?";
+  return [
+    `curl -X ${method} '${url}${separator}<SAS>'`,
+    ...headers.map((header) => `-H '${header}'`),
+    "-H 'x-ms-version: 2025-01-05'",
+  ].join(" \\\n  ");
+}

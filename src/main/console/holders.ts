@@ -1,0 +1,32 @@
+import { HELD_BLOBS } from "../../service/blob/held-blobs.ts";
+import { HELD_FILES, HELD_OPENS } from "../../service/file/held-files.ts";
+import { HELD_MESSAGES } from "../../service/queue/held-messages.ts";
+import { type HolderList, HolderScan } from "../../service/shared/holder-scan.ts";
+import type { Store } from "../../store/store.ts";
+
+/** Quick ones first. */
+const PARTS = [HELD_OPENS, HELD_MESSAGES, HELD_BLOBS, HELD_FILES];
+
+/**
+ * Everything that is held, in all services. Each part has a scan of its own, so that millions of
+ * blobs do not delay the news about open files.
+ */
+export class Holders {
+  readonly #scans: readonly HolderScan[];
+
+  constructor(store: Store) {
+    this.#scans = PARTS.map((part) => new HolderScan(store, part));
+  }
+
+  async list(): Promise<HolderList> {
+    const lists: HolderList[] = [];
+    // One after the other, so that all of them together take no more than one of them.
+    for (const scan of this.#scans) lists.push(await scan.list());
+    const times = lists.map(({ atMs }) => atMs);
+    return {
+      holders: lists.flatMap(({ holders }) => holders),
+      atMs: times.includes(null) ? null : Math.min(...times.map((ms) => ms ?? 0)),
+      isCut: lists.some(({ isCut }) => isCut),
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import type { Instant } from "../../base/clock.ts";
+
+/** Who holds something that others may be waiting for, and where. */
+export interface Holder {
+  readonly account: string;
+  /** The container, queue or share. */
+  readonly container: string;
+  /** The blob or file in it; "" for the container itself. */
+  readonly path: string;
+  readonly held: Held;
+}
+
+export type Held =
+  | HeldLease
+  | HeldHandle
+  | HeldLock
+  | HeldCache
+  | HiddenMessage
+  | RunningCopy
+  | DeletePending;
+
+export interface HeldLease {
+  readonly kind: "lease";
+  readonly object: "blob" | "container" | "share" | "file";
+  readonly id: string;
+  readonly state: "leased" | "breaking";
+  /** -1 for an infinite lease. */
+  readonly durationSeconds: number;
+  /** When it ends by itself; null if it does not. */
+  readonly untilMs: Instant | null;
+}
+
+/** A use of a file: what a handle permits itself, or others. */
+export type HeldUse = "read" | "write" | "delete";
+
+/** A file or directory that an SMB client has open. */
+export interface HeldHandle {
+  readonly kind: "handle";
+  /** As REST writes it in a list of handles. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly clientIp: string;
+  readonly access: readonly HeldUse[];
+  /** What others may do meanwhile. */
+  readonly shareMode: readonly HeldUse[];
+  readonly isDirectory: boolean;
+  readonly deletesOnClose: boolean;
+  readonly openedMs: Instant;
+}
+
+/** A byte range that an SMB client has locked. */
+export interface HeldLock {
+  readonly kind: "lock";
+  /** The handle that it ends with. */
+  readonly handle: string;
+  /** In decimal: ranges go up to 2^64. */
+  readonly offset: string;
+  readonly length: string;
+  readonly isExclusive: boolean;
+}
+
+/** An oplock, or a lease of SMB: the right of a client to cache a file. */
+export interface HeldCache {
+  readonly kind: "cache";
+  readonly form: "oplock" | "lease";
+  /** What may be cached: `R`, `RH`, `RWH`… */
+  readonly rights: string;
+  readonly isBreaking: boolean;
+  readonly handles: number;
+}
+
+/** A message that was handed out, or put to be seen later. */
+export interface HiddenMessage {
+  readonly kind: "message";
+  readonly id: string;
+  /** Makes an update possible in the name of the client that got the message. */
+  readonly popReceipt: string;
+  readonly dequeueCount: number;
+  readonly putMs: Instant;
+  readonly untilMs: Instant;
+}
+
+export interface RunningCopy {
+  readonly kind: "copy";
+  readonly object: "blob" | "file";
+  readonly id: string;
+  readonly source: string;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+/** A file that is deleted when its last handle closes. */
+export interface DeletePending {
+  readonly kind: "deletePending";
+  readonly isDirectory: boolean;
+}

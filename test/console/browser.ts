@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
+
+/** Null if there is a browser, otherwise the reason to skip tests that need one. */
+export function skipWithoutBrowser(): string | null {
+  return skipWithoutDebianProgram("chromium", "chromium");
+}
+
+const FLAGS = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+];
+
+/** A page of the console in a real browser. Errors in the page fail the test. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** Messages of errors and of violations of the content security policy. */
+  readonly errors: readonly string[];
+  close(): Promise<void>;
+}
+
+/** One browser for a whole test file; each page has cookies of its own. */
+export class Browsers {
+  #browser: Promise<Browser> | null = null;
+
+  async open(url: string, size = { width: 1280, height: 900 }): Promise<ConsolePage> {
+    this.#browser ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+    const context = await (await this.#browser).newContext({ viewport: size });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") errors.push(message.text());
+    });
+    page.on("pageerror", (error) => errors.push(String(error)));
+    await page.goto(url);
+    return { page, errors, close: () => context.close() };
+  }
+
+  /** Its temporary profile goes with it. */
+  async close(): Promise<void> {
+    await (await this.#browser)?.close();
+  }
+}
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Checks that a page is usable for everybody, as far as a program can tell. */
+export async function assertAccessible(page: Page): Promise<void> {
+  // The page's policy permits no script but its own; this one comes from the debugger.
+  await page.evaluate(await readFile(axe, "utf8"));
+  const violations = await page.evaluate<Violation[]>(
+    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then((r) => r.violations)",
+  );
+  const lines = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
+  );
+  assert.deepEqual(lines, []);
+}
