@@ -46,6 +46,13 @@ const WORKERS = {
   format: "esm",
 };
 
+/** The client of the lab, `lazuli/lab`: a file of its own, as programs use it without a server. */
+const LAB_CLIENT = {
+  entryPoints: ["dist/src/main/lab-client.js"],
+  outfile: path.join(OUTPUT, "lab-client.cjs"),
+  format: "cjs",
+};
+
 /** The page of the console, with everything that it needs: browsers load nothing from elsewhere. */
 const PAGE = {
   absWorkingDir: root,
@@ -61,7 +68,7 @@ const PAGE = {
 };
 
 fs.rmSync(path.join(root, OUTPUT), { recursive: true, force: true });
-for (const part of [SERVER, WORKERS]) buildSync({ ...SHARED, ...part });
+for (const part of [SERVER, WORKERS, LAB_CLIENT]) buildSync({ ...SHARED, ...part });
 buildSync(PAGE);
 for (const name of ["index.html", "icon.svg"]) {
   fs.copyFileSync(path.join(root, "console", name), path.join(root, PAGE.outdir, name));

@@ -30,7 +30,7 @@ const INSTALL_FLAGS = [
 ];
 
 /** What the package declares to programs that import it. These files import only each other. */
-const PUBLIC_TYPES = ["src/main/start.ts", "src/main/start-options.ts"];
+const PUBLIC_TYPES = ["src/main/start.ts", "src/main/start-options.ts", "src/main/lab-client.ts"];
 
 /** Writes the declarations of these files only; their types are checked with all others. */
 const DECLARE_FLAGS = [

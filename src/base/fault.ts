@@ -190,6 +190,7 @@ export const FAULT_CODES = [
   "TagsTooLarge",
   "TargetConditionNotMet",
   "TooManyProperties",
+  "TooManyRequests",
   "UnauthorizedBlobOverwrite",
   "UnsatisfiableCondition",
   "UnsupportedHeader",

@@ -260,6 +260,11 @@ export class StoredContents implements Contents {
     return reading;
   }
 
+  /** Looks through all extents for dead bytes again, after records were replaced as a whole. */
+  recheckSpace(): void {
+    this.#sweeper.suspectAllFrom(0);
+  }
+
   sweep(): Promise<boolean> {
     return this.#sweeper.sweep();
   }

@@ -65,6 +65,13 @@ export class CachedRanges {
     }
   }
 
+  /** Drops all ranges, because anything may have changed. */
+  clear(): void {
+    this.#byDerivation.clear();
+    this.#byUse.clear();
+    this.#bytes = 0;
+  }
+
   /** Marks a range as used, updates its size, and evicts others if the cache is too large. */
   #use(cached: Cached): void {
     this.#byUse.delete(cached);

@@ -26,6 +26,7 @@ function announced(
     origins: new Map(origins),
     metricsOrigin,
     consoleAddress,
+    labOrigin: null,
   };
   return announcementsOf(PROGRAMS[program], started);
 }

@@ -18,6 +18,8 @@ export interface Started {
   readonly metricsOrigin: string | null;
   /** With the token that signs in once; null if there is no console. */
   readonly consoleAddress: string | null;
+  /** Null without a lab. */
+  readonly labOrigin: string | null;
 }
 
 /** Lines on standard output about the start and stop of a server. */
@@ -33,10 +35,11 @@ const ACCOUNTS_SHOWN_MAX = 10;
 /** The lines of a program: scripts that start Azurite wait for the exact lines of Azurite 3.37. */
 export function announcementsOf(program: Program, started: Started): Announcements {
   const lines = program.isAzurite ? azuriteLines(program, started) : ownLines(started);
-  const { metricsOrigin, consoleAddress } = started;
+  const { metricsOrigin, consoleAddress, labOrigin } = started;
   const more = [
     ...(metricsOrigin === null ? [] : [`Metrics are at ${metricsOrigin}/metrics`]),
     ...(consoleAddress === null ? [] : [`Console: ${consoleAddress}`]),
+    ...(labOrigin === null ? [] : [`The lab is at ${labOrigin}`]),
   ];
   return { ...lines, ready: [...lines.ready, ...more] };
 }

@@ -10,6 +10,9 @@ export const IDLE_PAUSE_MS = 10_000;
 /** That pause while space is short, and writers wait for space. */
 export const SHORT_PAUSE_MS = 500;
 
+/** Enough for the clean-up of a large experiment. */
+const CATCH_UP_ROUNDS_MAX = 1_000;
+
 /** Timers that do not keep the process alive. */
 export const systemSchedule: Schedule = (callback, afterMs) => {
   const timer = setTimeout(callback, afterMs).unref();
@@ -41,6 +44,33 @@ export class Background {
   }
 
   start(): void {
+    this.#runAfter(this.#idlePauseMs);
+  }
+
+  /** Runs rounds now until there is no more to do, or very much. */
+  async catchUp(): Promise<void> {
+    await this.alone(async () => {
+      for (let round = 0; round < CATCH_UP_ROUNDS_MAX && (await this.#runAll()); round++);
+    });
+  }
+
+  /** Does some work while no round runs. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#next?.cancel();
+    await this.#running;
+    // Another caller may have been faster.
+    if (this.#running !== null) return this.alone(work);
+    const working = work();
+    this.#next?.cancel();
+    this.#running = working.then(
+      () => this.#goOn(),
+      () => this.#goOn(),
+    );
+    return working;
+  }
+
+  #goOn(): void {
+    this.#running = null;
     this.#runAfter(this.#idlePauseMs);
   }
 

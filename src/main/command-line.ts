@@ -7,9 +7,11 @@ import type { RestoreAsked } from "./backup/restore-command.ts";
 import { firstS3Flag, isBucket, readS3Options, type S3Given } from "./bytes-options.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
 import { originAt } from "./connection-string.ts";
+import { requireDistinctPorts } from "./distinct-ports.ts";
 import {
   type CommandName,
   DEFAULT_HOST,
+  DEFAULT_LAB_PORT,
   DEFAULT_LOCATION,
   FLAGS,
   type Flag,
@@ -19,6 +21,7 @@ import {
   SERVICES,
   type ServiceName,
 } from "./flags.ts";
+import { type LabAsked, readLabCommand } from "./lab-flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import type { SeedAsked } from "./seed/seed-command.ts";
 import {
@@ -26,6 +29,7 @@ import {
   type MetricsAt,
   PORT_MAX,
   readConsole,
+  readLab,
   readMetrics,
 } from "./side-addresses.ts";
 import { UsageError } from "./start-error.ts";
@@ -50,6 +54,8 @@ export type Asked =
   | { readonly kind: "reload"; readonly location: string }
   | { readonly kind: "transfer"; readonly asked: TransferAsked }
   | { readonly kind: "account"; readonly asked: AccountAsked }
+  | { readonly kind: "lab"; readonly asked: LabAsked }
+  | { readonly kind: "check"; readonly file: string; readonly svg: string | null }
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
 
 export interface Options {
@@ -94,6 +100,8 @@ export interface Options {
   readonly metrics: MetricsAt | null;
   /** Where the web console is served; null for nowhere. */
   readonly console: ConsoleAt | null;
+  /** Where the lab listens; null without one. */
+  readonly lab: MetricsAt | null;
   readonly configFile: string | null;
   /** The value of AZURITE_ACCOUNTS. */
   readonly accountList: string | null;
@@ -173,11 +181,18 @@ export function readCommandLine(
       const asked = readTransfer(command, argument ?? "", given, { location, accountList });
       return { kind: "transfer", asked };
     }
-    default: {
+    case "account list":
+    case "account add":
+    case "account remove":
+    case "account rotate-key": {
       const accountList = env.AZURITE_ACCOUNTS || null;
       const asked = readAccountCommand(command, argument, given, { location, accountList });
       return { kind: "account", asked };
     }
+    case "check":
+      return { kind: "check", file: argument ?? "", svg: given.text("svg") };
+    default:
+      return { kind: "lab", asked: readLabCommand(command, argument, given) };
   }
 }
 
@@ -373,6 +388,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     debugFile: given.text("debug"),
     metrics: readMetrics(given),
     console: readConsole(given, program),
+    lab: readLab(given),
     configFile: given.text("config"),
     accountList: env.AZURITE_ACCOUNTS || null,
   };
@@ -398,6 +414,9 @@ function requireNoContradictions(given: Given): void {
   }
   if (given.has("logFormat") && !given.has("log")) {
     throw new UsageError("--logFormat is about the log of requests: name its file with --log.");
+  }
+  if (given.has("labPort") && !given.has("lab")) {
+    throw new UsageError("--labPort is about the lab: switch it on with --lab.");
   }
   const oauth = given.text("oauth");
   if (oauth !== null && oauth !== "basic") {
@@ -456,10 +475,12 @@ function readListen(
   });
   const metrics = readMetrics(given);
   const console = readConsole(given, program);
+  const lab = readLab(given);
   requireDistinctPorts([
     ...entries.filter(([service]) => services.includes(service)),
     ...(metrics === null ? [] : [["metrics", metrics] as const]),
     ...(console === null || console.isAnyPort ? [] : [["console", console] as const]),
+    ...(lab === null ? [] : [["lab", lab] as const]),
   ]);
   return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
 }
@@ -474,20 +495,6 @@ function healthOrigins(given: Given, { services }: Program): string[] {
     if (port !== 0) return originAt("http", host, port);
     throw new UsageError(`--${service}Port 0 names no server: give the port that it printed.`);
   });
-}
-
-function requireDistinctPorts(entries: readonly (readonly [string, MetricsAt])[]): void {
-  const taken = new Map<string, string>();
-  for (const [service, { host, port }] of entries) {
-    const place = `${host} ${port}`;
-    const other = taken.get(place);
-    if (other !== undefined && port !== 0) {
-      throw new UsageError(
-        `--${other}Port and --${service}Port are both ${port}: each service needs a port of its own.`,
-      );
-    }
-    taken.set(place, service);
-  }
 }
 
 function readCertificate(given: Given): CertificateFiles | null {

@@ -5,7 +5,7 @@ import { UsageError } from "./start-error.ts";
 /** A command, and the argument behind it. */
 export interface CommandWords {
   readonly command: CommandName;
-  /** The name of an account, or a path; null if there is none. */
+  /** The name of an account, a path, or what a lab is told; null if there is none. */
   readonly argument: string | null;
 }
 
@@ -24,8 +24,10 @@ export function readCommandWords(words: readonly string[], { name }: Program): C
       `"${said}" is not a command. Use ${usage}; commands are ${choices.join(", ")}.`,
     );
   }
-  const [argument = null, surplus] = words.slice(command.split(" ").length);
   const expected = ARGUMENTS[command];
+  const behindIt = words.slice(command.split(" ").length);
+  const isList = expected?.includes("…") === true && behindIt.length > 0;
+  const [argument = null, surplus] = isList ? [behindIt.join(" ")] : behindIt;
   const behind = expected === undefined ? argument : surplus;
   if (behind !== undefined && behind !== null) {
     throw new UsageError(`"${behind}" comes behind the command "${command}". Use ${usage}.`);

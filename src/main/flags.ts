@@ -14,6 +14,19 @@ export const COMMANDS = {
   "account add": "Add an account with two new keys to it.",
   "account remove": "Remove an account from it; its data stays.",
   "account rotate-key": "Replace one key of an account; the other one stays valid.",
+  "lab status": "Show clocks, rules, held requests and saved states.",
+  "lab clock": "Change it: move 20s, back 5m, set <time>, freeze, resume, reset.",
+  "lab rule": "Make requests fail or wait: operation=PutBlob answer=503.",
+  "lab waiting": "List the requests that rules hold.",
+  "lab release": "Let the held requests of a rule go on, or all.",
+  "lab clear": "Remove a rule, or all of them, and let go whom they hold.",
+  "lab seed": "Make the chances of rules repeat.",
+  "lab save": "Save the whole state of a server in memory.",
+  "lab restore": "Go back to a saved state.",
+  "lab reset": "Go back to an empty server, on time, without rules.",
+  "lab record": "Record what clients do; stop prints it, for `lazuli check`.",
+  "lab scene": "Let clients play a conflict, check what they saw, and draw it.",
+  check: "Look for an order of operations that explains a history.",
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -30,6 +43,16 @@ export const ARGUMENTS: Readonly<Partial<Record<CommandName, string>>> = {
   "account add": "<name>",
   "account remove": "<name>",
   "account rotate-key": "<name>",
+  "lab clock": "<change…>",
+  "lab rule": "<field=value…>",
+  "lab release": "[rule]",
+  "lab clear": "[rule]",
+  "lab seed": "<number>",
+  "lab save": "<name>",
+  "lab restore": "<name>",
+  "lab record": "<start|stop>",
+  "lab scene": "<name>",
+  check: "<file>",
 };
 
 const ACCOUNT_COMMANDS = [
@@ -39,6 +62,20 @@ const ACCOUNT_COMMANDS = [
   "account rotate-key",
 ] as const;
 const TRANSFER_COMMANDS = ["import", "export"] as const;
+const LAB_COMMANDS = [
+  "lab status",
+  "lab clock",
+  "lab rule",
+  "lab waiting",
+  "lab release",
+  "lab clear",
+  "lab seed",
+  "lab save",
+  "lab restore",
+  "lab reset",
+  "lab record",
+  "lab scene",
+] as const;
 const ALL_COMMANDS = Object.keys(COMMANDS) as CommandName[];
 
 /** A flag. The command line, the help page and the reference all come from the table of flags. */
@@ -85,6 +122,7 @@ export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const DEFAULT_CONSOLE_PORT = 10_005;
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_LOCATION = "lazuli-data";
+export const DEFAULT_LAB_PORT = 10_006;
 
 export const FLAG_GROUPS: readonly FlagGroup[] = [
   {
@@ -337,8 +375,8 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "account",
         value: "name",
-        help: "Which account, if there are several (default: the first).",
-        commands: TRANSFER_COMMANDS,
+        help: "Which account (default: the first; lab clock: the server's).",
+        commands: [...TRANSFER_COMMANDS, "lab clock", "lab scene"],
       },
       {
         name: "only",
@@ -363,6 +401,35 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "number",
         help: "Objects that are moved at the same time (default 16).",
         commands: TRANSFER_COMMANDS,
+      },
+    ],
+  },
+  {
+    title: "Lab",
+    flags: [
+      {
+        name: "lab",
+        value: null,
+        help: "Let tests on this machine move the clock, and make requests fail.",
+      },
+      {
+        name: "labPort",
+        value: "port",
+        help: `Lab: port, 0 for any free one (default ${DEFAULT_LAB_PORT}).`,
+        commands: ["start", ...LAB_COMMANDS],
+        env: "LAZULI_LAB_PORT",
+      },
+      {
+        name: "clients",
+        value: "number",
+        help: "How many clients play a scene, 2 to 16 (default 3).",
+        commands: ["lab scene"],
+      },
+      {
+        name: "svg",
+        value: "file",
+        help: "Draw the clients' requests and their order into this file.",
+        commands: ["lab scene", "check"],
       },
     ],
   },

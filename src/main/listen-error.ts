@@ -2,7 +2,7 @@ import type { ListenAt } from "./command-line.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { StartError } from "./start-error.ts";
 
-const SIDE_LISTENERS = { metrics: "Metrics", console: "The console" } as const;
+const SIDE_LISTENERS = { metrics: "Metrics", console: "The console", lab: "The lab" } as const;
 
 function isSide(name: string): name is keyof typeof SIDE_LISTENERS {
   return name in SIDE_LISTENERS;

@@ -13,6 +13,7 @@ import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import type { SmbListener } from "../front/smb/transport.ts";
+import type { Lab } from "../lab/lab.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
 import type { Runs } from "../service/file/clear-handles.ts";
 import { receiveMessage } from "../service/file/receive-message.ts";
@@ -39,6 +40,8 @@ export interface ListenersSetup {
   readonly admin: Admin | null;
   /** The parts that all listeners share. */
   readonly shared: SharedOptions;
+  /** Null without one. */
+  readonly lab: Lab | null;
 }
 
 type SharedOptions = Pick<
@@ -134,13 +137,15 @@ export class Listeners {
     const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
     const blobContext = { ...data, settingsByAccount: blobSettings, sources };
     const fileContext = { ...files, settingsByAccount: fileSettings, sources };
-    return [
+    const all: [RestServiceName, RestService][] = [
       ["blob", new BlobDoors("blob", blobContext, accounts, authOf("blob"))],
       ["queue", new QueueRestService(data, accounts, authOf("queue"))],
       ["table", new TableRestService(data, accounts, authOf("table"))],
       ["file", new FileRestService(fileContext, accounts, authOf("file"))],
       ["dfs", new BlobDoors("dfs", blobContext, accounts, authOf("dfs"))],
     ];
+    const { lab } = this.#setup;
+    return lab === null ? all : all.map(([name, service]) => [name, lab.gate(service)]);
   }
 
   async #listen(name: RestServiceName, service: RestService, settings: Settings) {

@@ -7,6 +7,7 @@ import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { backUp } from "./backup/backup-command.ts";
 import { restore } from "./backup/restore-command.ts";
+import { checkFile } from "./check-command.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
 import { reachableUrls } from "./connection-string.ts";
 import { newToken, removeControl, writeControl } from "./control-file.ts";
@@ -14,6 +15,7 @@ import { exitProcess } from "./exit-process.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
 import { health } from "./health-command.ts";
 import { commandPage, helpPage } from "./help-page.ts";
+import { runLabCommand } from "./lab-command.ts";
 import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { reloadServer } from "./reload-command.ts";
@@ -86,6 +88,12 @@ async function run(program: Program): Promise<void> {
       return;
     case "account":
       return runAccountCommand(asked.asked, { ...around, input: () => text(process.stdin) });
+    case "lab":
+      process.exitCode = await runLabCommand(asked.asked, around);
+      return;
+    case "check":
+      process.exitCode = checkFile(asked.file, asked.svg, around);
+      return;
     case "start":
       return start(asked, program);
   }

@@ -16,6 +16,16 @@ export function isLoopback(host: string): boolean {
 
 const TRUST = "add --trustNetwork (for a container: LAZULI_TRUST_NETWORK=true)";
 
+/** Throws if a server with a lab would listen beyond this machine: anybody could stop its clock. */
+export function requireLabAtHome(hosts: readonly string[]): void {
+  const host = hosts.find((one) => !isLoopback(one));
+  if (host === undefined) return;
+  throw new UsageError(
+    `Refusing to listen on ${host} with --lab, which lets anybody change the clock and the data: ` +
+      "listen on 127.0.0.1, or leave out --lab.",
+  );
+}
+
 export interface Exposure {
   readonly hosts: readonly string[];
   readonly accounts: readonly AccountSettings[];

@@ -24,6 +24,7 @@ import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
+import type { SavableStore, SavedState } from "../store/saved-state.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { systemSchedule } from "./background.ts";
 import { LimitedWrites } from "./limited-writes.ts";
@@ -60,6 +61,8 @@ export interface Data {
   readonly engine: SeenEngine | null;
   /** The time that all front ends have in common; null for that of this machine. */
   readonly clock: Clock | null;
+  /** Keeps the present state of everything; null unless it is all in memory. */
+  readonly save: (() => SavedState) | null;
   /** A further round of background work; null if there is none. */
   readonly collect: (() => Promise<boolean>) | null;
   /** What has to be reached over a network; none for data of this machine. */
@@ -130,9 +133,9 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
 
 /** Data in memory, which ends with the process. */
 export function memoryData(
-  store: Store,
+  store: Store & Partial<SavableStore>,
   bytesMax: number | null,
-  extents: Extents = new MemoryExtents(),
+  extents: Extents & Partial<SavableStore> = new MemoryExtents(),
 ): Data {
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const machine = new Machine();
@@ -142,8 +145,26 @@ export function memoryData(
     await store.close();
     await machine.close();
   };
+  const canSave = store.save !== undefined && extents.save !== undefined;
+  const save = () =>
+    saveAll([store.save?.() ?? NOTHING_SAVED, extents.save?.() ?? NOTHING_SAVED], contents);
   const none = { warnings: [], space: null, engine: null, clock: null, collect: null };
-  return { store, contents, breaks, ...none, dependencies: [], member: null, close };
+  const alone = { ...none, dependencies: [], member: null };
+  return { store, contents, breaks, ...alone, save: canSave ? save : null, close };
+}
+
+const NOTHING_SAVED: SavedState = { restore() {}, forget() {} };
+
+function saveAll(states: readonly SavedState[], contents: StoredContents): SavedState {
+  return {
+    restore: () => {
+      for (const state of states) state.restore();
+      contents.recheckSpace();
+    },
+    forget: () => {
+      for (const state of states) state.forget();
+    },
+  };
 }
 
 async function openFolder(
@@ -172,7 +193,7 @@ async function openFolder(
     undo.add(() => store.close());
     const breaks = new CacheBreaks();
     const close = () => undo.run();
-    const own = { store, breaks, space, clock: null, member: null, close };
+    const own = { store, breaks, space, clock: null, member: null, save: null, close };
     const seen = { figures, store, space, machine };
     if (bucket !== null) {
       const { openBucket } = await import("./open-bucket.ts");

@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { NotLeader } from "../cluster/front-end.ts";
 import type { Health } from "../front/health.ts";
 import { Outcomes } from "../front/outcome.ts";
@@ -30,6 +31,7 @@ import { type ReloadDone, Reloading } from "./reload.ts";
 import { Scrub } from "./scrub.ts";
 import { applySeed } from "./seed/apply-seed.ts";
 import { lineOf, readSeedFile } from "./seed/seed-command.ts";
+import type { ServedLab } from "./served-lab.ts";
 import type { Settings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Undo } from "./undo.ts";
@@ -42,6 +44,8 @@ export interface Serving {
   readonly metricsOrigin: string | null;
   /** `http://127.0.0.1:10005/#token=…`, which signs in once; null if there is no console. */
   readonly consoleAddress: string | null;
+  /** `http://127.0.0.1:10006`; null without a lab. */
+  readonly labOrigin: string | null;
   /** Opens the log files again by their names, after somebody has renamed them. */
   reopenLogs(): Promise<void>;
   /**
@@ -86,7 +90,8 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   }
 }
 
-interface Opened extends Pick<Serving, "origins" | "metricsOrigin" | "consoleAddress"> {
+interface Opened
+  extends Pick<Serving, "origins" | "metricsOrigin" | "consoleAddress" | "labOrigin"> {
   /** Makes the listeners serve by other settings. */
   apply(settings: Settings): void;
   /** Asks clients to go elsewhere, and resolves when they had the time to. */
@@ -109,8 +114,11 @@ async function open(
   };
   for (const warning of settings.warnings) log.warn("warning", warning);
   logKeyFailures(settings, log);
-  const data = await openLoggedData(settings, process, log, failStop);
-  undo.add(() => data.close());
+  const lab = settings.lab === null ? null : await prepareLab(settings, process);
+  const engineClock = lab?.clock ?? process.clock;
+  const stored = await openLoggedData(settings, process, engineClock, log, failStop);
+  undo.add(() => stored.close());
+  const data = lab === null ? stored : { ...stored, store: lab.around(stored.store) };
   // Leases, signatures and expiry go by one clock, whichever front end judges them.
   const around = data.clock === null ? process : { ...process, clock: data.clock };
   const { member } = data;
@@ -119,7 +127,7 @@ async function open(
   const copies = new RunningCopies(member?.frontEnd.number);
   undo.add(() => copies.stop());
   const leading = member === null ? null : new LeaderWork(member, data);
-  const background = sweeping(data, leading, around, log);
+  const background = sweeping(lab?.behind(stored) ?? stored, leading, around, log);
   undo.add(() => background.stop());
   data.space?.onSpace((isShort) => {
     log.tell(isShort ? FULL : NO_LONGER_FULL);
@@ -149,7 +157,15 @@ async function open(
   const doors = () => doorsOf(data, around, () => current, reload, undo);
   const admin = token === undefined ? null : { token, doors: doors() };
   await seedData(settings, data, log);
-  const setup = { around, log, data: { ...data, copies }, epoch, admin, shared };
+  const setup = {
+    around,
+    log,
+    data: { ...data, copies },
+    epoch,
+    admin,
+    shared,
+    lab: lab?.lab ?? null,
+  };
   const figures = settings.console === null ? null : new Metrics(settings.services);
   const listeners = await Listeners.open(setup, settings, undo, (name, listener) => {
     metrics?.watch(name, listener);
@@ -165,7 +181,7 @@ async function open(
   }
   const { metrics: at } = settings;
   let metricsOrigin: string | null = null;
-  const measured = { ...around, ...load, health, data };
+  const measured = { ...around, clock: lab?.clock ?? around.clock, ...load, health, data };
   if (at !== null && metrics !== null) {
     const onError = (error: unknown) => log.warn("metrics", error);
     const seen = { ...measured, onError };
@@ -183,8 +199,10 @@ async function open(
     undo.add(console.close);
   }
   const consoleAddress = console?.address ?? null;
+  const labOrigin = (await lab?.open(stored, background, listeners.origins, log, undo)) ?? null;
   const apply = (changed: Settings) => {
     logKeyFailures(changed, log);
+    lab?.change(changed);
     listeners.change(changed);
     current = changed;
     console?.change(changed);
@@ -195,13 +213,21 @@ async function open(
     listeners.retire();
     await new Promise<void>((resolve) => around.schedule(resolve, settings.stopDelayMs));
   };
-  return { origins: listeners.origins, metricsOrigin, consoleAddress, apply, retire };
+  const { origins } = listeners;
+  return { origins, metricsOrigin, consoleAddress, labOrigin, apply, retire };
+}
+
+/** Makes the lab, which is loaded only when it is asked for. */
+async function prepareLab(settings: Settings, around: Surroundings): Promise<ServedLab> {
+  const { ServedLab } = await import("./served-lab.ts");
+  return new ServedLab(settings, around);
 }
 
 /** Opens the data; the log names its damage. */
 async function openLoggedData(
   settings: Settings,
-  { clock, schedule, sharedClock }: Surroundings,
+  { schedule, sharedClock }: Surroundings,
+  clock: Clock,
   log: Log,
   failStop: FailStop,
 ): Promise<Data> {

@@ -15,7 +15,7 @@ import { readBytesPlace } from "./bytes-place.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
-import { requireNoExposure } from "./network-guard.ts";
+import { requireLabAtHome, requireNoExposure } from "./network-guard.ts";
 import type { SeedSource } from "./seed/seed-document.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
@@ -65,6 +65,7 @@ export function readSettings(options: Options, read = readFile): Settings {
   const oauth = chooseOauth(options, config);
   const hosts = options.services.map((service) => options.listen[service].host);
   requireNoExposure({ ...options, hosts, accounts: stated });
+  if (options.lab !== null) requireLabAtHome(hosts);
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
   const blobSettings = settingsBy(config, ({ blob }) => blob);
   const fileSettings = settingsBy(config, ({ file }) => file);
@@ -74,6 +75,9 @@ export function readSettings(options: Options, read = readFile): Settings {
   const [records, bytes] = [chosen(options, config, "records"), chosen(options, config, "bytes")];
   const bucket = chooseBucket(bytes, options, config);
   const shared = chooseShared(records, bytes, options);
+  if (shared !== null && options.lab !== null) {
+    throw new UsageError("--lab and --records contradict each other: the database has the clock.");
+  }
   const warnings = [
     ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
     ...roleWarnings(stated, oauth),

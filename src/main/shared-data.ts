@@ -69,7 +69,7 @@ export async function openSharedData(
     undo.add(async () => messages.close());
     const breaks = new CacheBreaks(systemTimer, messages);
     store.changes((keys) => breaks.hear(keys));
-    const none = { warnings: [], space: null, engine: null, collect: null };
+    const none = { warnings: [], space: null, engine: null, save: null, collect: null };
     const member: Member = { frontEnd, leaderStore, messages, extents };
     const { clock } = records;
     const database = { name: "the database", reach: () => records.read(() => null) };

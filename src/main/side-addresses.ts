@@ -1,4 +1,4 @@
-import { DEFAULT_CONSOLE_PORT, DEFAULT_HOST } from "./flags.ts";
+import { DEFAULT_CONSOLE_PORT, DEFAULT_HOST, DEFAULT_LAB_PORT } from "./flags.ts";
 import { isLoopback } from "./network-guard.ts";
 import type { Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
@@ -52,4 +52,10 @@ export function readConsole(given: GivenAddresses, { isAzurite }: Program): Cons
     );
   }
   return { ...at, isAnyPort: port === null };
+}
+
+/** Null without `--lab`. It is always on loopback. */
+export function readLab(given: GivenAddresses): MetricsAt | null {
+  const port = given.number("labPort", "a port", 0, PORT_MAX);
+  return given.has("lab") ? { host: DEFAULT_HOST, port: port ?? DEFAULT_LAB_PORT } : null;
 }

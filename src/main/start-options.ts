@@ -101,6 +101,11 @@ export interface StartOptions extends StartHosts, StartPorts, StartKeepAliveTime
   readonly consolePort?: number;
   /** The address of the console (default: `127.0.0.1`); others need `cert`. */
   readonly consoleHost?: string;
+
+  /** Let tests move the clock, and make requests fail or wait: see `labUrl`, and `lazuli/lab`. */
+  readonly lab?: boolean;
+  /** The port of the lab (default: 0, which is any free one). */
+  readonly labPort?: number;
 }
 
 /** The address of a service; default: `host`. */

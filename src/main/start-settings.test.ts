@@ -60,6 +60,8 @@ const EVERY_OPTION: Required<StartOptions> = {
   metricsHost: "127.0.0.1",
   consolePort: 0,
   consoleHost: "127.0.0.1",
+  lab: false,
+  labPort: 0,
 };
 
 /** The options that are no flags. */

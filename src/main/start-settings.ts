@@ -52,6 +52,7 @@ function readAllBut(options: Omit<StartOptions, "seed">): Settings {
   }
   const anyPorts = services.map((service) => `--${service}Port=0`);
   if (flags.consolePort === undefined && flags.consoleHost === undefined) args.push("--noConsole");
+  if (flags.lab === true) anyPorts.push("--labPort=0");
   // Of a repeated flag the last one counts.
   const asked = readCommandLine([...anyPorts, ...args], {}, { ...PROGRAMS.lazuli, services });
   if (asked.kind !== "start") throw new UsageError(`${START} starts a server only.`);

@@ -41,6 +41,8 @@ export interface RunningServer {
   readonly metricsUrl: string | null;
   /** `http://127.0.0.1:49155/#token=…`, which signs in once; null without `consolePort`. */
   readonly consoleUrl: string | null;
+  /** `http://127.0.0.1:49155`, for `lazuli/lab`; null without `lab`. */
+  readonly labUrl: string | null;
   /**
    * Answers running requests, then releases ports, folder and threads. Rejects if the disk failed
    * while the server ran: it answered no more requests from then on.
@@ -81,8 +83,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
 
 function addressesOf(
   settings: Settings,
-  { origins, metricsOrigin, consoleAddress }: Serving,
-): Pick<RunningServer, "urls" | "accounts" | "connectionString" | "metricsUrl" | "consoleUrl"> {
+  { origins, metricsOrigin, consoleAddress, labOrigin }: Serving,
+): Omit<RunningServer, "stop" | typeof Symbol.asyncDispose> {
   const urls = reachableUrls(origins, settings.listen);
   const all = settings.statedAccounts.map(({ name, keys: [key = ""] }): RunningAccount => {
     const own = accountUrls(name, urls);
@@ -94,5 +96,6 @@ function addressesOf(
     connectionString: all[0]?.connectionString ?? "",
     consoleUrl: consoleAddress,
     metricsUrl: metricsOrigin === null ? null : `${metricsOrigin}/metrics`,
+    labUrl: labOrigin,
   };
 }

@@ -24,12 +24,13 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const azurite = findAzurite(join(ROOT, ".scratch/azurite"));
 const SERVICES = ["Blob", "Queue", "Table", "File", "DFS", "SMB"];
 const METRICS_PORT = "9464";
+const LAB_PORT = "10006";
 /**
  * The documented ports of the services, in the order of `SERVICES`, and of the metrics: of the
  * server, and of the one beside it.
  */
-const PORTS = ["10000", "10001", "10002", "10003", "10004", "10445", METRICS_PORT];
-const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11004", "11445", "10464"];
+const PORTS = ["10000", "10001", "10002", "10003", "10004", "10445", METRICS_PORT, LAB_PORT];
+const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11004", "11445", "10464", "11006"];
 /** The documented port of a proxy. */
 const PROXY_PORT = "8443";
 const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
@@ -37,6 +38,7 @@ const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
 const READY_SOME = /^Queue service is successfully listening/m;
 const SOME_SERVICES = "--services blob,queue";
 const METRICS_READY = /^Metrics are at .*:(\d+)\/metrics$/m;
+const LAB_READY = /^The lab is at .*:(\d+)$/m;
 
 /**
  * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
@@ -120,7 +122,7 @@ export class Reader {
     const [program, ...flags] = language === "js" ? [process.execPath] : ["sh", "-e"];
     const child = spawn(program ?? "", [...flags, file], {
       cwd: this.folder,
-      env: this.#env,
+      env: { ...this.#env, LAZULI_LAB_PORT: actual(LAB_PORT, this.#server, PORTS) },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let printed = "";
@@ -172,7 +174,8 @@ const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
 const COMMANDS = {
   lazuli: `#!/bin/sh
 case "$* " in
-  account* | export* | import* | reload* | health* | verify* | usage* | backup* | restore* | seed*) ;;
+  account* | export* | import* | reload* | health* | verify* | usage* | backup* | restore* | seed* |
+    lab* | check*) ;;
   *"${SOME_SERVICES}"*) set -- "$@" --blobPort 0 --queuePort 0 ;;
   *) set -- "$@" ${ANY_PORTS} --filePort 0 --dfsPort 0 --smbPort 0 ;;
 esac
@@ -203,7 +206,7 @@ class Server {
     const ready = SERVICES.map(
       (service) => new RegExp(`^(?:Azurite )?${service} service is successfully .*:(\\d+)$`, "m"),
     );
-    this.ports = [...ready, METRICS_READY].map((line) => line.exec(printed)?.[1]);
+    this.ports = [...ready, METRICS_READY, LAB_READY].map((line) => line.exec(printed)?.[1]);
   }
 
   static async start(
@@ -213,7 +216,9 @@ class Server {
   ): Promise<Server> {
     // The shell may have children, so all run in one process group.
     const stdio = ["ignore", "pipe", "pipe"] as const;
-    const started = text.replaceAll(`--metricsPort ${METRICS_PORT}`, "--metricsPort 0");
+    const started = text
+      .replaceAll(`--metricsPort ${METRICS_PORT}`, "--metricsPort 0")
+      .replaceAll("--lab", "--lab --labPort 0");
     const child = spawn("sh", ["-ec", started], { cwd, env, stdio: [...stdio], detached: true });
     let printed = "";
     let errors = "";

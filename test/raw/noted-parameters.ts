@@ -43,10 +43,11 @@ function notingRequest(request: RestRequest, noted: Noted): RestRequest {
     form: (name) => request.query.form(note(noted.query, name)),
     entries: request.query.entries,
   };
-  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs } = request;
+  const { id, method, target, path, version, body, secure, remoteAddress, receivedMs, judgedMs } =
+    request;
   const { facts, wholeBodies } = request;
   return {
-    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs },
+    ...{ id, method, target, path, version, body, secure, remoteAddress, receivedMs, judgedMs },
     facts,
     wholeBodies,
     headers,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Model } from "../../src/check/linearize.ts";
 import {
   type BlobAnswer,
   type BlobAsked,
@@ -8,7 +9,6 @@ import {
   type Listed,
 } from "./blob-words.ts";
 import { askLease } from "./lease-model.ts";
-import type { Model } from "./linearize.ts";
 import {
   answerWith,
   type BlobState,

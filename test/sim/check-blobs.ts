@@ -1,7 +1,7 @@
+import { checkOrder, type Objection, timesIn } from "../../src/check/check-order.ts";
+import type { Operation } from "../../src/check/operation.ts";
 import { blobModel } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, BlobDone, Found } from "./blob-words.ts";
-import { checkOrder, type Objection, timesIn } from "./check-order.ts";
-import type { Operation } from "./history.ts";
 import { versionOf } from "./modelled-blob.ts";
 
 export type BlobOperation = Operation<BlobAsked, BlobAnswer>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { checkOrder, type Objection, OneToOne, timesIn } from "./check-order.ts";
-import type { Operation } from "./history.ts";
-import type { Model } from "./linearize.ts";
+import { checkOrder, type Objection, OneToOne, timesIn } from "../../src/check/check-order.ts";
+import type { Model } from "../../src/check/linearize.ts";
+import type { Operation } from "../../src/check/operation.ts";
 import {
   type Chosen,
   emptyQueue,

@@ -1,4 +1,5 @@
-import { History, type Operation } from "./history.ts";
+import type { Operation } from "../../src/check/operation.ts";
+import { History } from "./history.ts";
 import type { Chosen, Workload } from "./simulate.ts";
 
 export interface Driven<Asked, Answer> {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { checkOrder, type Objection, OneToOne } from "./check-order.ts";
+import { checkOrder, type Objection, OneToOne } from "../../src/check/check-order.ts";
+import type { Model } from "../../src/check/linearize.ts";
+import type { Operation } from "../../src/check/operation.ts";
 import type { Entity, EntityAnswer, EntityAsked, EntityWrite } from "./entity-words.ts";
-import type { Operation } from "./history.ts";
-import type { Model } from "./linearize.ts";
 
 /** A partition: entities by row. */
 export type Partition = Readonly<Record<string, Entity>>;

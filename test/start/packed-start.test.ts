@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -123,24 +123,51 @@ await server[Symbol.asyncDispose]();
   assert.match(check("{ blobport: 0 }"), /'blobport' does not exist in type 'StartOptions'/);
 });
 
-test("the example for node:test passes", () => {
-  const example = join(ROOT, "dist/examples/testing/node-test.test.js");
-  const own = join(installed.folder, "node-test.test.mjs");
-  cpSync(example, own);
+/** Runs an example for node:test, and expects so many tests to pass. */
+function passWithNode(example: string, count: number): void {
+  const own = join(installed.folder, basename(example).replace(/\.js$/, ".mjs"));
+  cpSync(join(ROOT, "dist/examples", example), own);
   const env = { ...process.env };
   // Set by the runner of this test, to which a runner inside of it would report.
   delete env.NODE_TEST_CONTEXT;
   const args = ["--test", "--test-reporter=tap", own];
   const printed = execFileSync(process.execPath, args, { env, encoding: "utf8" });
-  assert.match(printed, /^# pass 1$/m);
-});
+  assert.match(printed, new RegExp(`^# pass ${count}$`, "m"));
+}
 
-test("the example for vitest passes", { skip: vitest.reason ?? false }, () => {
-  cpSync(join(ROOT, "examples/testing/vitest.test.mjs"), join(installed.folder, "vitest.test.mjs"));
+/** The same for vitest. */
+function passWithVitest(example: string, count: number): void {
+  const name = basename(example);
+  cpSync(join(ROOT, "examples", example), join(installed.folder, name));
   vitest.linkInto(join(installed.folder, "node_modules"));
-  const args = [join(vitest.modules, "vitest/vitest.mjs"), "run", "vitest.test.mjs"];
+  const args = [join(vitest.modules, "vitest/vitest.mjs"), "run", name];
   const env = { ...process.env, NO_COLOR: "1" };
   const done = spawnSync(process.execPath, args, { cwd: installed.folder, env, encoding: "utf8" });
   assert.equal(done.status, 0, done.stdout + done.stderr);
-  assert.match(done.stdout, /Tests\s+1 passed/);
+  assert.match(done.stdout, new RegExp(`Tests\\s+${count} passed`));
+}
+
+test("the examples for node:test pass", () => {
+  passWithNode("testing/node-test.test.js", 1);
+  passWithNode("lab/lost-lease.test.js", 1);
+});
+
+test("the examples for vitest pass", { skip: vitest.reason ?? false }, () => {
+  passWithVitest("testing/vitest.test.mjs", 1);
+  passWithVitest("lab/lost-answer.test.mjs", 2);
+});
+
+test("TypeScript programs get the types of the lab", () => {
+  const text = `import { Lab } from "lazuli/lab";
+const lab = new Lab();
+export const rule = lab.rule({ operation: "PutBlob", answer: 503, at: "commit" });
+// @ts-expect-error There is no such point.
+lab.rule({ drop: true, at: "later" });
+`;
+  writeFileSync(join(installed.folder, "typed-lab.mts"), text);
+  const flags = ["--ignoreConfig", "--strict", "--noEmit", "--module", "nodenext"];
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const args = [tsc, ...flags, "--target", "es2023", "--types", "node", "typed-lab.mts"];
+  const done = spawnSync(process.execPath, args, { cwd: installed.folder, encoding: "utf8" });
+  assert.equal(done.stdout, "");
 });

@@ -13,10 +13,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: ["base", "machine", "store", "engine"],
   service: ["base", "machine", "rules", "store", "content", "service"],
   front: ["base", "machine", "rules", "store", "service", "front"],
+  check: ["base", "check"],
+  lab: ["base", "store", "front", "check", "lab"],
   transfer: ["base", "front", "transfer"],
   main: [
     ...["base", "machine", "rules", "store", "content", "cluster"],
-    ...["engine", "service", "front", "transfer", "main"],
+    ...["engine", "service", "front", "check", "lab", "transfer", "main"],
   ],
 };
 

@@ -10,6 +10,7 @@ import {
   type Taps,
   type Written,
 } from "../../store/extents.ts";
+import type { SavedState } from "../../store/saved-state.ts";
 import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
@@ -93,6 +94,20 @@ export class MemoryExtents implements Extents {
   }
 
   async trim(): Promise<void> {}
+
+  /** Pieces never change, so that it is enough to keep the extents that are there now. */
+  save(): SavedState {
+    const saved = [...this.#extents.values()].filter(({ doomed }) => !doomed);
+    for (const extent of saved) extent.pins++;
+    return {
+      restore: () => {
+        for (const extent of saved) extent.doomed = false;
+      },
+      forget: () => {
+        for (const extent of saved.splice(0)) this.#release(extent);
+      },
+    };
+  }
 
   async close(): Promise<void> {
     this.#extents.clear();

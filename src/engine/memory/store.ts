@@ -3,6 +3,7 @@ import type { Clock, Instant } from "../../base/clock.ts";
 import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import type { Entry } from "../../store/entry.ts";
+import type { SavableStore, SavedState } from "../../store/saved-state.ts";
 import {
   type ChangeListener,
   type Store,
@@ -16,7 +17,7 @@ import { ChangeListeners } from "../change-listeners.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
 /** An ephemeral store, in memory. It needs no lock, since bodies are synchronous. */
-export class MemoryStore implements Store {
+export class MemoryStore implements Store, SavableStore {
   readonly keyBytesMax = KEY_BYTES_MAX;
   readonly #clock: Clock;
   readonly #records = new Records();
@@ -52,6 +53,19 @@ export class MemoryStore implements Store {
     return this.#listeners.add(listener);
   }
 
+  /** Values never change, so that a saved state shares them. Stamps go on: none is given twice. */
+  save(): SavedState {
+    const saved = this.#records.copy();
+    return {
+      restore: () => {
+        this.#records.become(saved);
+        this.#cache.clear();
+        this.#listeners.tell(null);
+      },
+      forget() {},
+    };
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
   }
@@ -70,7 +84,17 @@ export class MemoryStore implements Store {
 class Records implements State {
   /** Always 0, because nothing here has to become durable. */
   newest = 0;
-  readonly #items = new SortedItems<Named & { readonly entry: Entry }>();
+  #items = new SortedItems<Named & { readonly entry: Entry }>();
+
+  copy(): Records {
+    const copy = new Records();
+    copy.#items = this.#items.copy();
+    return copy;
+  }
+
+  become(other: Records): void {
+    this.#items = other.#items.copy();
+  }
 
   get(key: Bytes, name = nameOf(key)): Bytes | undefined {
     return this.#items.get(name)?.entry.value;

@@ -980,6 +980,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "TooManyProperties",
     message: "The entity contains more properties than allowed.",
   },
+  TooManyRequests: {
+    status: 429,
+    code: "TooManyRequests",
+    message: "The request is being throttled.",
+  },
   UnauthorizedBlobOverwrite: {
     status: 403,
     code: "UnauthorizedBlobOverwrite",

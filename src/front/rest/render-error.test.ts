@@ -22,6 +22,7 @@ function asked(method: string): RestRequest {
     secure: false,
     remoteAddress: "127.0.0.1",
     receivedMs: Date.UTC(2024, 0, 1, 12, 30, 0, 250),
+    judgedMs: 0,
     facts: new RequestFacts(),
     wholeBodies: wholeBodyBudget(),
   };

@@ -21,7 +21,7 @@ import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import { addedNames } from "./http/answer-head.ts";
-import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
+import type { CallGate, RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import type { ErrorOptions } from "./render-error.ts";
 import { requireValidTimeout } from "./request-query.ts";
 
@@ -174,6 +174,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
     const { account } = address;
     request.facts.account = account === null ? null : account.name;
+    if (request.gate !== undefined && account !== null) {
+      request.judgedMs = request.gate.now(account.name);
+    }
     if (account === null || namesVersion(request)) return this.#answerInVersion(request, address);
     const taken = this.#takeDefaultVersion(request, account);
     return taken.then(() => this.#answerInVersion(request, address));
@@ -202,7 +205,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     requireNoEncryptionScope(found, request.method);
     requireValidTimeout(request.query);
     const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
-    const answer = this.#protocol.handle({
+    const call = {
       route,
       request,
       account: address.accountName,
@@ -218,8 +221,23 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
         found.identity === null || account === null
           ? null
           : { identity: found.identity, secret: account.delegationSecret },
-    });
+    };
+    const { gate } = request;
+    const answer =
+      gate === undefined ? this.#protocol.handle(call) : this.#handleThrough(gate, call, account);
     return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
+  }
+
+  /** Lets a lab see the call and decide when it runs. */
+  #handleThrough(
+    gate: CallGate,
+    call: StorageCall<Route>,
+    account: Account | null,
+  ): Promise<RestResponse> {
+    const { container, name } = this.#protocol.resourceOf(call.route);
+    const { operation } = call.route;
+    const asked = { operation, account: account?.name ?? call.account, container, object: name };
+    return gate.pass(call.request, asked, () => this.#protocol.handle(call));
   }
 
   /** Renders refusals here, as browser pages need the CORS headers on them, too. */

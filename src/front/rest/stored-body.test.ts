@@ -26,6 +26,7 @@ function sent(headers: Record<string, string>, bodyBytes: number): RestRequest {
     secure: false,
     remoteAddress: "127.0.0.1",
     receivedMs: 0,
+    judgedMs: 0,
     facts: new RequestFacts(),
     wholeBodies: wholeBodyBudget(),
   };

@@ -30,7 +30,7 @@ export async function answerUserDelegationKey(
 ): Promise<RestResponse> {
   const { delegation, request } = call;
   if (delegation === null) throw refusal(call);
-  requireDelegator(call.access, request.receivedMs);
+  requireDelegator(call.access, request.judgedMs);
   const { startMs, expiryMs, delegatedTenantId } = await readTerms(request);
   const { identity, secret } = delegation;
   const key = makeUserDelegationKey(
@@ -67,7 +67,7 @@ async function readTerms(request: RestRequest): Promise<KeyTerms> {
   requireOnlyChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
   const startMs = timeOf(root, "Start");
   const expiryMs = timeOf(root, "Expiry");
-  refuse(judgeUserDelegationKey(startMs, expiryMs, request.receivedMs));
+  refuse(judgeUserDelegationKey(startMs, expiryMs, request.judgedMs));
   return { startMs, expiryMs, delegatedTenantId: tenantOf(root) };
 }
 

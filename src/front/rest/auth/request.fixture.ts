@@ -54,6 +54,7 @@ export function requestOf(asked: Asked): RestRequest {
     secure: scheme === "https",
     remoteAddress: asked.remoteAddress ?? "10.0.0.5",
     receivedMs: asked.receivedMs ?? NOON,
+    judgedMs: asked.receivedMs ?? NOON,
     facts: new RequestFacts(),
     wholeBodies: wholeBodyBudget(),
   };

@@ -112,8 +112,8 @@ export function requireSignature(query: Query, text: string, keys: readonly MacK
 
 /** Checks when, from where and over which protocol a token may be used. */
 export function requireTermsMet(request: RestRequest, validity: Validity): void {
-  const { query, receivedMs } = request;
-  requireWithinValidity(validity, receivedMs);
+  const { query, judgedMs } = request;
+  requireWithinValidity(validity, judgedMs);
   const addresses = sasField(query, "sip");
   if (addresses !== "") {
     const range = parseIpRange(addresses);

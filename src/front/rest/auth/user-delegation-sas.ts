@@ -78,7 +78,7 @@ export function verifyUserDelegationSas(
   const signed = signedResource(query, resource, address.accountName, version);
   const lines = row.fields.map((field) => lineOf(field, request, signed));
   requireSignature(query, lines.join("\n"), [new MacKey(key.value)]);
-  requireWithinValidity(key, request.receivedMs);
+  requireWithinValidity(key, request.judgedMs);
   requireTermsMet(request, validity);
   requireBoundUser(query, bearer);
 

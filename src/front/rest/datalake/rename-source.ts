@@ -80,6 +80,7 @@ function sourceRequest(
     secure: outer.secure,
     remoteAddress: outer.remoteAddress,
     receivedMs: outer.receivedMs,
+    judgedMs: outer.judgedMs,
     facts: new RequestFacts(),
     wholeBodies: outer.wholeBodies,
   };

@@ -66,6 +66,7 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
     secure: outer.secure,
     remoteAddress: outer.remoteAddress,
     receivedMs: outer.receivedMs,
+    judgedMs: outer.judgedMs,
     facts: new RequestFacts(),
     wholeBodies: outer.wholeBodies,
   };

@@ -35,6 +35,15 @@ export interface RestRequest {
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly receivedMs: Instant;
+  /**
+   * The time by which its credentials are judged: `receivedMs`, unless a lab has moved the clock of
+   * its account.
+   */
+  judgedMs: Instant;
+  /** A lab around the service; most servers have none. */
+  gate?: CallGate | undefined;
+  /** Cuts the connection instead of an answer; a request inside of another one has none. */
+  cut?(): void;
   /** Filled in by the service, for the outcome. */
   readonly facts: RequestFacts;
 }
@@ -83,4 +92,27 @@ export interface RestService {
   handle(request: RestRequest): Promise<RestResponse>;
   /** Renders a refusal. Errors of other kinds have become a Fault before this call. */
   renderFault(fault: Fault, request: RestRequest): RestResponse;
+}
+
+/** What a routed and authenticated request is about. */
+export interface GatedCall {
+  /** As the route names it: `putBlob`. */
+  readonly operation: string;
+  readonly account: string;
+  /** Container, queue, table or share; "" for the account itself. */
+  readonly container: string;
+  /** Blob, or path within the share; "" if there is none. */
+  readonly object: string;
+}
+
+/** Stands between a service and its handlers, for experiments. Only a lab has one. */
+export interface CallGate {
+  /** The time by which requests to this account are judged. */
+  now(account: string): Instant;
+  /** Answers a call: with what `handle` answers, sooner or later, or otherwise. */
+  pass(
+    request: RestRequest,
+    call: GatedCall,
+    handle: () => Promise<RestResponse>,
+  ): Promise<RestResponse>;
 }

@@ -78,6 +78,11 @@ export class IncomingBody implements Body, Transfer, Receiver {
     this.#stop(new Fault("OperationTimedOut"));
   }
 
+  /** Cuts the connection: no more bytes come, and no answer is sent. */
+  cutConnection(): void {
+    this.#wire.socket.destroy();
+  }
+
   takeWhole(room = 0): Bytes | null {
     if (this.#state !== "unread" || this.length === 0) return null;
     const bytes = this.#wire.takeNow(this.length, room);

@@ -2,7 +2,7 @@ import { METHODS as HTTP_METHODS } from "node:http";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
-import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
+import type { CallGate, Query, RequestHeaders, RestRequest } from "./exchange.ts";
 import type { IncomingBody } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
 import { parseQuery } from "./query.ts";
@@ -37,6 +37,8 @@ export class IncomingRequest implements RestRequest {
   readonly wholeBodies: MemoryBudget;
   readonly secure: boolean;
   readonly receivedMs: Instant;
+  judgedMs: Instant;
+  gate: CallGate | undefined = undefined;
   readonly remoteAddress: string;
   readonly facts = new RequestFacts();
   version = NEWEST_VERSION;
@@ -66,6 +68,11 @@ export class IncomingRequest implements RestRequest {
     this.remoteAddress = remoteAddress;
     this.secure = secure;
     this.receivedMs = receivedMs;
+    this.judgedMs = receivedMs;
+  }
+
+  cut(): void {
+    this.body.cutConnection();
   }
 
   get query(): Query {

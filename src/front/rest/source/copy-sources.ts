@@ -228,6 +228,7 @@ function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRe
     secure: url.secure,
     remoteAddress: request.remoteAddress,
     receivedMs: request.receivedMs,
+    judgedMs: request.judgedMs,
     facts: new RequestFacts(),
     wholeBodies: request.wholeBodies,
   };

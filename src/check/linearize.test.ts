@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Operation } from "./history.ts";
 import { linearize, type Model } from "./linearize.ts";
+import type { Operation } from "./operation.ts";
 
 type Asked = { readonly set: number } | "get";
 

@@ -1,5 +1,5 @@
-import type { Operation } from "./history.ts";
 import { type DeadEnd, linearize, type Model } from "./linearize.ts";
+import type { Operation } from "./operation.ts";
 
 /** Far more than a correct history takes (about as many as it has writes). */
 const STATES_MAX = 100_000;

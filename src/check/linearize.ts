@@ -1,4 +1,4 @@
-import type { Operation } from "./history.ts";
+import type { Operation } from "./operation.ts";
 
 /** The sequential behaviour of one object. */
 export interface Model<State, Asked, Answer> {
@@ -14,7 +14,12 @@ export interface Model<State, Asked, Answer> {
 }
 
 export type Verdict<State, Asked, Answer> =
-  | { readonly kind: "explained"; readonly statesSeen: number }
+  | {
+      readonly kind: "explained";
+      readonly statesSeen: number;
+      /** Uncertain operations that explain nothing are not in it. */
+      readonly order: readonly Operation<Asked, Answer>[];
+    }
   | { readonly kind: "unexplained"; readonly dead: DeadEnd<State, Asked, Answer> }
   /** Neither proved nor refuted within the limit of states. */
   | { readonly kind: "undecided"; readonly statesSeen: number };
@@ -111,7 +116,8 @@ class Search<State, Asked, Answer> {
         frames.pop();
       }
     }
-    return { kind: "explained", statesSeen: this.#statesSeen };
+    const order = frames.flatMap(({ placed }) => placed.map(({ operation }) => operation));
+    return { kind: "explained", statesSeen: this.#statesSeen, order };
   }
 
   #enter(state: State, by: Slot<Asked, Answer> | null): Frame<State, Asked, Answer> {

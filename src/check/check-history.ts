@@ -1,0 +1,100 @@
+import type { HistoryFile, HistoryOperation } from "./history-file.ts";
+import { type DeadEnd, linearize, type Model, type Verdict } from "./linearize.ts";
+import { MESSAGES_MODEL } from "./messages-model.ts";
+import { OBJECT_MODEL } from "./object-model.ts";
+import type { Operation } from "./operation.ts";
+
+/** Far more than a correct history takes. */
+const STATES_MAX = 200_000;
+
+/** What the checker says about one object. */
+export interface ObjectVerdict {
+  readonly object: string;
+  readonly kind: HistoryOperation["kind"];
+  readonly verdict: "explained" | "unexplained" | "undecided";
+  /** The order that explains all answers; empty unless there is one. */
+  readonly order: readonly HistoryOperation[];
+  /** Why there is none; null if there is one. */
+  readonly why: string | null;
+}
+
+/** Checks each object of a history: whether some order of its operations explains every answer. */
+export function checkHistory({ operations }: Pick<HistoryFile, "operations">): ObjectVerdict[] {
+  const objects = new Map<string, HistoryOperation[]>();
+  for (const one of operations) {
+    const key = `${one.kind} ${one.object}`;
+    objects.set(key, [...(objects.get(key) ?? []), one]);
+  }
+  return [...objects.values()].map((all) => {
+    const [{ kind }] = all as [HistoryOperation];
+    return kind === "queue" ? verdictOf(MESSAGES_MODEL, all) : verdictOf(OBJECT_MODEL, all);
+  });
+}
+
+function verdictOf<State>(
+  model: Model<State, HistoryOperation, HistoryOperation>,
+  all: readonly HistoryOperation[],
+): ObjectVerdict {
+  const [{ kind, object }] = all as [HistoryOperation];
+  const asOperations = all.map(toOperation);
+  const found: Verdict<State, HistoryOperation, HistoryOperation> = linearize(
+    model,
+    asOperations,
+    STATES_MAX,
+  );
+  const about = { kind, object, verdict: found.kind };
+  switch (found.kind) {
+    case "explained":
+      return { ...about, order: found.order.map(({ asked }) => asked), why: null };
+    case "undecided":
+      return {
+        ...about,
+        order: [],
+        why: `undecided after ${found.statesSeen} states: record less, or with fewer clients`,
+      };
+    case "unexplained":
+      return { ...about, order: [], why: whyNot(all.length, found.dead) };
+  }
+}
+
+function whyNot(
+  operations: number,
+  { explained, state, next }: DeadEnd<unknown, HistoryOperation, HistoryOperation>,
+): string {
+  const lines = next.map(
+    ({ asked }) =>
+      `  ${asked.client}, ${asked.invoked} to ${asked.returned ?? "?"}: ${describeOperation(asked)}`,
+  );
+  return [
+    `no order explains more than ${explained} of ${operations} operations. It ends with`,
+    `  ${JSON.stringify(state)}, where none of these fits in a way that leads on:`,
+    ...lines,
+  ].join("\n");
+}
+
+/** An operation that failed with 500 or more may have happened, now or later. */
+function toOperation(
+  one: HistoryOperation,
+  at: number,
+): Operation<HistoryOperation, HistoryOperation> {
+  const isAnswered = one.returned !== null && (one.status ?? 0) < 500;
+  return {
+    client: at,
+    key: one.object,
+    asked: one,
+    answer: isAnswered ? one : null,
+    invoked: one.invoked,
+    returned: isAnswered ? (one.returned as number) : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** `put If-Match → 412 ConditionNotMet` */
+export function describeOperation(one: HistoryOperation): string {
+  const conditions = [
+    ...(one.ifMatch ? ["If-Match"] : []),
+    ...(one.ifNoneMatch ? ["If-None-Match"] : []),
+    ...(one.leaseId && ["put", "change", "delete", "get"].includes(one.verb) ? ["lease"] : []),
+  ];
+  const answer = one.status === null ? "no answer" : [one.status, one.code ?? ""].join(" ").trim();
+  return `${[one.verb, ...conditions].join(" ")} → ${answer}`;
+}

@@ -1,0 +1,122 @@
+/** What an object is, which decides how it behaves. */
+export const HISTORY_KINDS = ["blob", "entity", "queue"] as const;
+
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/**
+ * What a client did. `put` makes or replaces an object, `change` needs one that is there, and the
+ * others are called what the protocol calls them. `send` to `clear` are about queues.
+ */
+export const HISTORY_VERBS = [
+  "put",
+  "change",
+  "get",
+  "delete",
+  "acquire",
+  "renew",
+  "changeLease",
+  "release",
+  "break",
+  "send",
+  "receive",
+  "peek",
+  "update",
+  "remove",
+  "clear",
+] as const;
+
+export type HistoryVerb = (typeof HISTORY_VERBS)[number];
+
+/** A message in an answer, or the one that was asked about. */
+export interface HistoryMessage {
+  readonly id: string;
+  /** Null if the answer has none. */
+  readonly receipt: string | null;
+  /** When it becomes visible; null if the answer does not tell. */
+  readonly visibleAtMs: number | null;
+}
+
+/** An operation of a client. docs/reference/history.md describes each field. */
+export interface HistoryOperation {
+  readonly client: string;
+  readonly kind: HistoryKind;
+  readonly object: string;
+  readonly verb: HistoryVerb;
+  readonly invoked: number;
+  /** Null if no answer came. */
+  readonly returned: number | null;
+  readonly status: number | null;
+  readonly code?: string | null;
+  readonly etag?: string | null;
+  /** Identifies the content that was written or read, such as its MD5; null if it is not known. */
+  readonly value?: string | null;
+  readonly ifMatch?: string | null;
+  readonly ifNoneMatch?: string | null;
+  readonly leaseId?: string | null;
+  /** How long a lease was asked for; -1 for ever. */
+  readonly leaseSeconds?: number | null;
+  /** The server's clock at both ends, for leases and messages. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly messages?: readonly HistoryMessage[];
+  /** The most messages that a receive asked for. */
+  readonly max?: number;
+}
+
+export interface HistoryFile {
+  readonly format: typeof HISTORY_FORMAT;
+  readonly operations: readonly HistoryOperation[];
+  /** How many requests of each operation were not recorded. */
+  readonly skipped?: Readonly<Record<string, number>>;
+}
+
+export const HISTORY_FORMAT = "lazuli-history/1";
+
+/** Says why a text is no history. */
+export class HistoryError extends Error {}
+
+/** Reads a history. Throws a `HistoryError` that names the operation and what is allowed. */
+export function readHistory(text: string): HistoryFile {
+  let file: Partial<HistoryFile> | null;
+  try {
+    file = JSON.parse(text);
+  } catch (error) {
+    throw new HistoryError(`it is no JSON: ${(error as Error).message}`);
+  }
+  if (file?.format !== HISTORY_FORMAT || !Array.isArray(file.operations)) {
+    throw new HistoryError(
+      `it must be {"format": "${HISTORY_FORMAT}", "operations": [...]}: see docs/reference/history.md`,
+    );
+  }
+  for (const [at, operation] of file.operations.entries()) requireOperation(operation, at);
+  return file as HistoryFile;
+}
+
+function requireOperation(given: unknown, at: number): void {
+  const operation = (given ?? {}) as Record<string, unknown>;
+  const must = (is: boolean, what: string) => {
+    if (!is) throw new HistoryError(`operations[${at}]: ${what}`);
+  };
+  for (const name of ["client", "object"]) {
+    must(typeof operation[name] === "string", `${name} must be a text`);
+  }
+  const { kind, verb, invoked, returned, status } = operation;
+  must(
+    HISTORY_KINDS.some((one) => one === kind),
+    `kind must be ${HISTORY_KINDS.join(", ")}`,
+  );
+  must(
+    HISTORY_VERBS.some((one) => one === verb),
+    `verb must be ${HISTORY_VERBS.join(", ")}`,
+  );
+  const isQueueVerb = HISTORY_VERBS.indexOf(verb as HistoryVerb) >= HISTORY_VERBS.indexOf("send");
+  must(isQueueVerb === (kind === "queue"), `${verb} is no verb of a ${kind}`);
+  must(Number.isFinite(invoked), "invoked must be a number");
+  const isEnd =
+    returned === null || (Number.isFinite(returned) && Number(returned) >= Number(invoked));
+  must(isEnd, "returned must be a number from invoked on, or null");
+  must(
+    returned === null ? status === null : Number.isInteger(status),
+    "status must be a number, or null if and only if returned is",
+  );
+}

@@ -1,0 +1,187 @@
+import type { HistoryMessage, HistoryOperation, HistoryVerb } from "../check/history-file.ts";
+import type { LabCall } from "./lab-call.ts";
+
+/** An answer, as far as a recording needs it. */
+export interface RecordedAnswer {
+  readonly status: number;
+  readonly code: string | null;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** What a request was about, without its times. */
+type About = Omit<
+  HistoryOperation,
+  "client" | "invoked" | "returned" | "status" | "code" | "fromMs" | "toMs"
+>;
+
+/** What each operation on a blob does to the blob itself. Others do not change its ETag. */
+const BLOB_VERBS: Readonly<Record<string, HistoryVerb>> = {
+  PutBlob: "put",
+  PutBlobFromUrl: "put",
+  PutBlockList: "put",
+  CopyBlobFromUrl: "put",
+  GetBlob: "get",
+  GetBlobProperties: "get",
+  GetBlobMetadata: "get",
+  DeleteBlob: "delete",
+  SetBlobMetadata: "change",
+  SetBlobProperties: "change",
+  AppendBlock: "change",
+  PutPage: "change",
+};
+
+const LEASE_VERBS: Readonly<Record<string, HistoryVerb>> = {
+  acquire: "acquire",
+  renew: "renew",
+  change: "changeLease",
+  release: "release",
+  break: "break",
+};
+
+const ENTITY_VERBS: Readonly<Record<string, HistoryVerb>> = {
+  InsertEntity: "put",
+  InsertOrReplaceEntity: "put",
+  InsertOrMergeEntity: "put",
+  UpdateEntity: "change",
+  MergeEntity: "change",
+  DeleteEntity: "delete",
+  GetEntity: "get",
+};
+
+const QUEUE_VERBS: Readonly<Record<string, HistoryVerb>> = {
+  PutMessage: "send",
+  GetMessages: "receive",
+  PeekMessages: "peek",
+  UpdateMessage: "update",
+  DeleteMessage: "remove",
+  ClearMessages: "clear",
+};
+
+/** Null if the checker has no word for it. `answer` is null if the client got none. */
+export function recordedOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
+  const { operation, service } = call.seen;
+  if (service === "table") return entityOperation(call, answer, ENTITY_VERBS[operation]);
+  if (service === "queue") return queueOperation(call, answer, QUEUE_VERBS[operation]);
+  if (operation === "LeaseBlob") return leaseOperation(call, answer);
+  const isRevision = ["snapshot", "versionid"].some((name) => call.request.query.get(name));
+  return isRevision ? null : blobOperation(call, answer, BLOB_VERBS[operation]);
+}
+
+function blobOperation(
+  call: LabCall,
+  answer: RecordedAnswer | null,
+  verb: HistoryVerb | undefined,
+): About | null {
+  const { account, container, object } = call.seen;
+  const { headers } = call.request;
+  if (verb === undefined || object === "") return null;
+  const isDone = answer !== null && answer.status < 300;
+  return {
+    kind: "blob",
+    object: `${account}/${container}/${object}`,
+    verb,
+    ...conditionsOf(headers),
+    leaseId: headers.get("x-ms-lease-id") ?? null,
+    etag: isDone ? unquoted(answer.headers.get("etag")) : null,
+    value: isDone ? contentOf(call, answer) : (headers.get("content-md5") ?? null),
+  };
+}
+
+/** The MD5 of the whole blob, which puts and gets of block blobs return. */
+function contentOf({ seen, request }: LabCall, { headers }: RecordedAnswer): string | null {
+  if (seen.operation === "PutBlob") return headers.get("content-md5") ?? null;
+  if (seen.operation !== "GetBlob" && seen.operation !== "GetBlobProperties") return null;
+  const ranged = request.headers.get("x-ms-range") ?? request.headers.get("range");
+  const name = ranged === undefined ? "content-md5" : "x-ms-blob-content-md5";
+  return headers.get(name) ?? null;
+}
+
+function leaseOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
+  const { account, container, object } = call.seen;
+  const { headers } = call.request;
+  const verb = LEASE_VERBS[(headers.get("x-ms-lease-action") ?? "").toLowerCase()];
+  if (verb === undefined) return null;
+  const seconds = Number(headers.get("x-ms-lease-duration") ?? Number.NaN);
+  const given = headers.get("x-ms-proposed-lease-id") ?? headers.get("x-ms-lease-id") ?? null;
+  const isDone = answer !== null && answer.status < 300;
+  return {
+    kind: "blob",
+    object: `${account}/${container}/${object}`,
+    verb,
+    ...conditionsOf(headers),
+    leaseId: (isDone ? answer.headers.get("x-ms-lease-id") : undefined) ?? given,
+    leaseSeconds: Number.isNaN(seconds) ? null : seconds,
+    etag: isDone ? unquoted(answer.headers.get("etag")) : null,
+  };
+}
+
+function entityOperation(
+  call: LabCall,
+  answer: RecordedAnswer | null,
+  verb: HistoryVerb | undefined,
+): About | null {
+  const { account, operation } = call.seen;
+  // The key of an inserted entity is in its body; the answer has its URL.
+  const location = answer?.headers.get("location");
+  const path =
+    operation === "InsertEntity" ? location && new URL(location).pathname : call.request.path;
+  const entity = /\/([^/]+\(.*\))$/.exec(path ?? "")?.[1];
+  if (verb === undefined || entity === undefined) return null;
+  const conditions = conditionsOf(call.request.headers);
+  return {
+    kind: "entity",
+    object: `${account}/${decodeURIComponent(entity)}`,
+    verb,
+    ...conditions,
+    ifNoneMatch: operation === "InsertEntity" ? "*" : conditions.ifNoneMatch,
+    etag: answer === null ? null : (answer.headers.get("etag") ?? null),
+  };
+}
+
+function queueOperation(
+  { seen, request }: LabCall,
+  answer: RecordedAnswer | null,
+  verb: HistoryVerb | undefined,
+): About | null {
+  if (verb === undefined) return null;
+  const { account, container } = seen;
+  const about = { kind: "queue", object: `${account}/${container}`, verb } as const;
+  const max = Number(request.query.get("numofmessages") ?? 1);
+  if (verb === "update" || verb === "remove") {
+    const id = decodeURIComponent(request.path.split("/").at(-1) ?? "");
+    const receipt = answer?.headers.get("x-ms-popreceipt") ?? null;
+    const visibleAtMs = timeOf(answer?.headers.get("x-ms-time-next-visible"));
+    const value = request.query.get("popreceipt") ?? null;
+    return { ...about, value, messages: [{ id, receipt, visibleAtMs }] };
+  }
+  return { ...about, max, messages: messagesIn(answer?.body ?? "") };
+}
+
+function messagesIn(xml: string): HistoryMessage[] {
+  return [...xml.matchAll(/<QueueMessage>(.*?)<\/QueueMessage>/gs)].map(([, text = ""]) => {
+    const field = (name: string) => new RegExp(`<${name}>(.*?)</${name}>`).exec(text)?.[1];
+    return {
+      id: field("MessageId") ?? "",
+      receipt: field("PopReceipt") ?? null,
+      visibleAtMs: timeOf(field("TimeNextVisible")),
+    };
+  });
+}
+
+function timeOf(text: string | undefined): number | null {
+  const instant = Date.parse(text ?? "");
+  return Number.isNaN(instant) ? null : instant;
+}
+
+function conditionsOf(headers: { get(name: string): string | undefined }) {
+  return {
+    ifMatch: unquoted(headers.get("if-match")),
+    ifNoneMatch: unquoted(headers.get("if-none-match")),
+  };
+}
+
+/** Clients send ETags with quotes or without. */
+function unquoted(etag: string | undefined): string | null {
+  return etag === undefined ? null : etag.replace(/^"(.*)"$/, "$1");
+}

@@ -1,0 +1,123 @@
+import { Fault } from "../base/fault.ts";
+import { HISTORY_FORMAT, type HistoryFile, type HistoryOperation } from "../check/history-file.ts";
+import { REST_FAULTS } from "../front/rest/fault-status.ts";
+import type { RestResponse } from "../front/rest/http/exchange.ts";
+import type { LabCall } from "./lab-call.ts";
+import type { LabClock } from "./lab-clock.ts";
+import { type RecordedAnswer, recordedOperation } from "./recorded-operation.ts";
+
+/** Clients may name themselves with this header. */
+export const CLIENT_HEADER = "x-lazuli-client";
+
+const OPERATIONS_MAX = 100_000;
+
+interface Begun {
+  readonly client: string;
+  /** The number of a client without a name; null for one with a name. */
+  readonly lane: number | null;
+  readonly invoked: number;
+  readonly fromMs: number;
+}
+
+/** Records what clients do to blobs, entities and queues, in the format of the checker. */
+export class Recorder {
+  readonly #clock: LabClock;
+  #isOn = false;
+  #ticks = 0;
+  #operations: HistoryOperation[] = [];
+  #skipped: Record<string, number> = {};
+  #begun = new Map<LabCall, Begun>();
+  /** Numbers of clients with a request under way. */
+  readonly #lanes = new Set<number>();
+
+  constructor(clock: LabClock) {
+    this.#clock = clock;
+  }
+
+  /** Begins a new recording, in place of an earlier one. */
+  start(): void {
+    this.#isOn = true;
+    this.#ticks = 0;
+    this.#operations = [];
+    this.#skipped = {};
+    this.#begun = new Map();
+    this.#lanes.clear();
+  }
+
+  /** Requests that are under way have no answer in what it returns. */
+  stop(): HistoryFile {
+    this.#isOn = false;
+    return this.history;
+  }
+
+  get history(): HistoryFile {
+    const open = [...this.#begun].flatMap(
+      ([call, begun]) => this.#recorded(call, begun, null) ?? [],
+    );
+    const operations = [...this.#operations, ...open].toSorted((a, b) => a.invoked - b.invoked);
+    return { format: HISTORY_FORMAT, operations, skipped: this.#skipped };
+  }
+
+  get shown(): { readonly isOn: boolean; readonly operations: number } {
+    return { isOn: this.#isOn, operations: this.#operations.length };
+  }
+
+  readonly began = (call: LabCall): void => {
+    if (!this.#isOn || this.#operations.length >= OPERATIONS_MAX) return;
+    const name = call.request.headers.get(CLIENT_HEADER);
+    const lane = name === undefined ? this.#freeLane() : null;
+    const fromMs = this.#clock.of(call.seen.account);
+    const client = name ?? `client ${lane}`;
+    this.#begun.set(call, { client, lane, invoked: this.#ticks++, fromMs });
+  };
+
+  readonly ended = (call: LabCall, response: RestResponse | null, error: unknown): void => {
+    const begun = this.#begun.get(call);
+    if (begun === undefined) return;
+    this.#begun.delete(call);
+    if (begun.lane !== null) this.#lanes.delete(begun.lane);
+    const recorded = this.#recorded(call, begun, answerOf(response, error));
+    if (recorded !== null) {
+      this.#operations.push(recorded);
+      return;
+    }
+    const { operation } = call.seen;
+    this.#skipped[operation] = (this.#skipped[operation] ?? 0) + 1;
+  };
+
+  #recorded(call: LabCall, begun: Begun, answer: RecordedAnswer | null): HistoryOperation | null {
+    const about = recordedOperation(call, answer);
+    if (about === null) return null;
+    const { client, invoked, fromMs } = begun;
+    const end =
+      answer === null
+        ? { returned: null, status: null }
+        : { returned: this.#ticks++, status: answer.status, code: answer.code };
+    return { client, ...about, invoked, ...end, fromMs, toMs: this.#clock.of(call.seen.account) };
+  }
+
+  #freeLane(): number {
+    let lane = 1;
+    while (this.#lanes.has(lane)) lane++;
+    this.#lanes.add(lane);
+    return lane;
+  }
+}
+
+/** Null if the client got no answer. */
+function answerOf(response: RestResponse | null, error: unknown): RecordedAnswer | null {
+  if (response === null) {
+    if (error === null) return null;
+    const { status, code } = error instanceof Fault ? REST_FAULTS[error.code] : FAILURE;
+    return { status, code, headers: new Map(), body: "" };
+  }
+  const headers = new Map<string, string>();
+  for (let at = 0; at < response.headers.length; at += 2) {
+    headers.set((response.headers[at] ?? "").toLowerCase(), response.headers[at + 1] ?? "");
+  }
+  const { status, body } = response;
+  const text = typeof body === "string" || Buffer.isBuffer(body) ? body.toString("utf8") : "";
+  return { status, code: headers.get("x-ms-error-code") ?? null, headers, body: text };
+}
+
+const FAILURE = { status: 500, code: "InternalError" };
