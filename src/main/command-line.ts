@@ -4,9 +4,10 @@ import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
 import type { BackupAsked } from "./backup/backup-command.ts";
 import type { RestoreAsked } from "./backup/restore-command.ts";
-import { firstS3Flag, isBucket, readS3Options, type S3Given } from "./bytes-options.ts";
+import { firstS3Flag, readS3Options, type S3Given } from "./bytes-options.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
 import { originAt } from "./connection-string.ts";
+import { requireNoContradictions } from "./contradictions.ts";
 import { requireDistinctPorts } from "./distinct-ports.ts";
 import {
   type CommandName,
@@ -392,58 +393,6 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     configFile: given.text("config"),
     accountList: env.AZURITE_ACCOUNTS || null,
   };
-}
-
-function requireNoContradictions(given: Given): void {
-  if (given.has("inMemoryPersistence") && given.has("location")) {
-    throw new UsageError(
-      "--inMemoryPersistence and --location contradict each other: leave one of them out.",
-    );
-  }
-  if (given.has("inMemoryPersistence") && given.has("acceptDataLoss")) {
-    throw new UsageError(
-      "--acceptDataLoss is about a data folder, and --inMemoryPersistence uses none: leave one of them out.",
-    );
-  }
-  requireSharedAlone(given);
-  if (given.has("extentMemoryLimit") && !given.has("inMemoryPersistence")) {
-    throw new UsageError("--extentMemoryLimit works only together with --inMemoryPersistence.");
-  }
-  if (given.has("silent") && given.text("log") === "-") {
-    throw new UsageError("--silent and --log - contradict each other: give --log a file.");
-  }
-  if (given.has("logFormat") && !given.has("log")) {
-    throw new UsageError("--logFormat is about the log of requests: name its file with --log.");
-  }
-  if (given.has("labPort") && !given.has("lab")) {
-    throw new UsageError("--labPort is about the lab: switch it on with --lab.");
-  }
-  const oauth = given.text("oauth");
-  if (oauth !== null && oauth !== "basic") {
-    throw new UsageError(
-      `--oauth knows "basic" only, not "${oauth}". To check signatures, give the issuer in --config.`,
-    );
-  }
-  if (oauth !== null && !given.has("cert")) {
-    throw new UsageError("--oauth needs HTTPS: give a certificate with --cert and --key.");
-  }
-}
-
-/** Records that are shared exclude the flags of a data folder. */
-function requireSharedAlone(given: Given): void {
-  const shared = ["records", "bytes"].find((name) => given.has(name));
-  if (shared === undefined) return;
-  // A bucket also takes the bytes of a data folder.
-  const isForFolder = shared === "bytes" && isBucket(given.text("bytes"));
-  const excluded = isForFolder
-    ? ["inMemoryPersistence"]
-    : ["location", "inMemoryPersistence", "acceptDataLoss"];
-  const other = excluded.find((name) => given.has(name));
-  if (other !== undefined) {
-    throw new UsageError(
-      `--${shared} and --${other} contradict each other: leave one of them out.`,
-    );
-  }
 }
 
 /** Null if the flag is not given. */
