@@ -12,7 +12,6 @@ import { requireDistinctPorts } from "./distinct-ports.ts";
 import {
   type CommandName,
   DEFAULT_HOST,
-  DEFAULT_LAB_PORT,
   DEFAULT_LOCATION,
   FLAGS,
   type Flag,
