@@ -6,6 +6,8 @@ import { remoteBody } from "./remote-body.ts";
 import { type RestClient, RestRefusal } from "./rest-client.ts";
 
 const GET = { service: "blob", method: "GET" } as const;
+/** Few enough that a page with metadata and tags is not too long for the parser. */
+const PAGE_BLOBS = "500";
 /** Blobs that have a digest and are shorter were put whole: nobody asks for their blocks. */
 const PUT_WHOLE_BYTES = MIB;
 
@@ -42,7 +44,7 @@ export async function* readBlobs(client: RestClient, container: string): AsyncGe
 
 async function* listBlobs(client: RestClient, container: string): AsyncGenerator<XmlElement> {
   const list = (include: string) => {
-    const query = { restype: "container", comp: "list", include };
+    const query = { restype: "container", comp: "list", include, maxresults: PAGE_BLOBS };
     return listAll(client, { ...GET, path: container, query }, ["Blobs", "Blob"]);
   };
   let isBegun = false;

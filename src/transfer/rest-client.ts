@@ -4,6 +4,7 @@ import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes } from "../base/bytes.ts";
+import { Fault } from "../base/fault.ts";
 import { sharedKeyHeader } from "../front/rest/auth/shared-key.ts";
 import { MacKey } from "../front/rest/auth/signature.ts";
 import { parseQuery } from "../front/rest/http/query.ts";
@@ -23,6 +24,8 @@ const TRIES = 5;
 const FIRST_PAUSE_MS = 200;
 /** No byte for this long: the server has gone. */
 const SILENCE_MS_MAX = 60_000;
+/** Bodies up to this length are read before they are sent. */
+const GATHERED_BYTES_MAX = 256 * 1024;
 const TRY_AGAIN = [408, 429, 500, 502, 503, 504];
 
 export type Headers = Readonly<Record<string, string>>;
@@ -56,6 +59,12 @@ export interface Answer {
   readonly stream: AsyncIterable<Bytes>;
 }
 
+interface Base {
+  readonly base: URL;
+  /** The path of the account, without a slash at its end. */
+  readonly root: string;
+}
+
 /** A refusal that nobody expected. */
 export class RestRefusal extends TransferError {
   readonly status: number;
@@ -72,6 +81,7 @@ export class RestRefusal extends TransferError {
 export class RestClient {
   readonly address: AccountAddress;
   readonly #key: MacKey | null;
+  readonly #bases = new Map<ServiceKind, Base>();
   readonly #agents: readonly [http.Agent, https.Agent];
 
   /** A server on this machine may have a certificate for other names: `isLocal`. */
@@ -123,7 +133,14 @@ export class RestClient {
 
   /** The document in the answer. */
   async xml(asked: Asked): Promise<XmlElement> {
-    return parseXml((await this.request(asked)).bytes, { keepLineEnds: true });
+    const { bytes } = await this.request(asked);
+    try {
+      return parseXml(bytes, { keepLineEnds: true });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const what = `${asked.method} ${asked.service} ${asked.path}`;
+      throw new TransferError(`The answer to ${what} cannot be read: ${error.detail.Reason}`);
+    }
   }
 
   #origin(service: ServiceKind): string {
@@ -134,10 +151,19 @@ export class RestClient {
     return url;
   }
 
+  /** The URL of a service, parsed once. */
+  #baseOf(service: ServiceKind): Base {
+    const known = this.#bases.get(service);
+    if (known !== undefined) return known;
+    const base = new URL(this.#origin(service));
+    const found = { base, root: base.pathname.replace(/\/$/, "") };
+    this.#bases.set(service, found);
+    return found;
+  }
+
   async #send(asked: Asked): Promise<http.IncomingMessage> {
     const { service, method, body } = asked;
-    const base = new URL(this.#origin(service));
-    const root = base.pathname.replace(/\/$/, "");
+    const { base, root } = this.#baseOf(service);
     const name = asked.isEncoded === true ? asked.path : encodePath(asked.path);
     const path = name === "" ? root || "/" : `${root}/${name}`;
     const { credentials } = this.address;
@@ -183,10 +209,20 @@ export class RestClient {
     request.on("timeout", () => request.destroy(new Error("no answer in time")));
     const response = once(request, "response") as Promise<[http.IncomingMessage]>;
     if (body === undefined || Buffer.isBuffer(body)) request.end(body);
+    else if (body.bytes <= GATHERED_BYTES_MAX) request.end(await gathered(body));
     else await sendBody(request, body, response);
     const [answer] = await response;
     return answer;
   }
+}
+
+/** A small body, which goes out in one write with the head of the request. */
+async function gathered(body: Body): Promise<Bytes> {
+  const parts: Bytes[] = [];
+  for await (const part of body.read()) parts.push(part);
+  const all = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
+  if (all.length !== body.bytes) throw new TransferError("A source changed while it was read.");
+  return all;
 }
 
 /** Stops sending if the server answers before it has everything. */
