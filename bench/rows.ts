@@ -35,6 +35,7 @@ import {
 import type { ServerName, Target } from "./server.ts";
 import { SMB_ROWS } from "./smb-rows.ts";
 import { TABLE_ROWS } from "./table-rows.ts";
+import { transferRows } from "./transfer-rows.ts";
 
 /** Servers that speak HTTP. */
 const ALL: readonly ServerName[] = ["lazuli", "floor", "azurite"];
@@ -248,6 +249,10 @@ export const ROWS: readonly Row[] = [
   ...FILE_ROWS,
   ...DATALAKE_ROWS,
   ...SMB_ROWS,
+  ...transferRows(
+    (bench) => onFresh(putSmallBlobs)("lazuli", bench),
+    (bench) => onFresh(getSmallBlobs)("lazuli", bench),
+  ),
 ];
 
 type Run = (target: Target, bench: Bench, server: ServerName) => Promise<Reading>;
