@@ -103,10 +103,12 @@ export class ExtentSweep {
       if (checks === EXTENTS_PER_ROUND) return true;
       const info = await this.#extents.find(extent);
       if (info?.pinned) continue;
-      checks++;
       this.#suspects.delete(extent);
       this.#spareBytes.delete(extent);
-      if (info !== undefined && !(await this.#isDone(info))) return true;
+      // Removed, or none of ours: other processes may make very many of them.
+      if (info === undefined) continue;
+      checks++;
+      if (!(await this.#isDone(info))) return true;
     }
     return false;
   }

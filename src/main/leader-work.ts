@@ -26,8 +26,8 @@ export class LeaderWork {
   #epochs: ReadonlySet<bigint> | null = null;
   /** Takes over handles that clients may reclaim; nothing, unless the server has SMB. */
   adopt: (runs: Runs) => Promise<void> = async () => {};
-  /** The front ends whose copies were ended. */
-  #copied: readonly number[] | null = null;
+  /** The ended front ends that were cleaned up after. */
+  #cleaned: readonly number[] | null = null;
 
   constructor({ frontEnd, leaderStore, messages, extents }: Member, files: FileContext) {
     this.#frontEnd = frontEnd;
@@ -47,12 +47,13 @@ export class LeaderWork {
     if (!this.#frontEnd.isSweeper) {
       // Whoever leads again does not know what happened meanwhile.
       this.#epochs = null;
-      this.#copied = null;
+      this.#cleaned = null;
       this.#collection = this.#newCollection();
       return false;
     }
     const { epochs, ended } = this.#frontEnd;
-    if (this.#epochs === null || !isSubset(this.#epochs, epochs)) {
+    const hasEnded = ended.some((one) => this.#cleaned?.includes(one) !== true);
+    if (hasEnded || this.#epochs === null || !isSubset(this.#epochs, epochs)) {
       const { store } = this.#files;
       await clearHandles(this.#files, runsEpoch);
       await clearWatches(store, runsEpoch);
@@ -60,11 +61,11 @@ export class LeaderWork {
       await this.adopt(runsEpoch);
     }
     this.#epochs = epochs;
-    if (this.#copied === null || ended.some((one) => !this.#copied?.includes(one))) {
+    if (hasEnded || this.#cleaned === null) {
       await failInterruptedCopies(this.#files, runs);
       await failInterruptedFileCopies(this.#files, runs);
     }
-    this.#copied = ended;
+    this.#cleaned = ended;
     return await this.#collection.round(ended);
   }
 
