@@ -58,6 +58,10 @@ export class FrontEnd {
     return (await this.#process?.ended())?.code ?? null;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.signal(signal);
+  }
+
   async kill(): Promise<void> {
     await this.#process?.kill();
   }

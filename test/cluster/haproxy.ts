@@ -40,10 +40,19 @@ export class Haproxy {
   }
 
   /** Resolves when every service of a front end, numbered from 1, is in this state. */
-  async becomes(frontEnd: number, state: "UP" | "DOWN"): Promise<void> {
+  becomes(frontEnd: number, state: "UP" | "DOWN"): Promise<void> {
+    return this.#until(frontEnd, "status", (cell) => cell.startsWith(state));
+  }
+
+  /** Resolves when no client is connected to a front end. */
+  leaves(frontEnd: number): Promise<void> {
+    return this.#until(frontEnd, "scur", (cell) => cell === "0");
+  }
+
+  async #until(frontEnd: number, column: string, isSo: (cell: string) => boolean): Promise<void> {
     for (;;) {
-      const states = await this.#states(`front-end-${frontEnd}`);
-      if (states.length > 0 && states.every((one) => one.startsWith(state))) return;
+      const cells = await this.#cells(`front-end-${frontEnd}`, column);
+      if (cells.length > 0 && cells.every(isSo)) return;
       if (this.#child.exitCode !== null) throw new Error("haproxy has ended");
       await wait(ASK_AGAIN_MS);
     }
@@ -56,11 +65,12 @@ export class Haproxy {
     await ended;
   }
 
-  async #states(server: string): Promise<string[]> {
+  /** A column of the balancer's statistics, for each service of a server. */
+  async #cells(server: string, column: string): Promise<string[]> {
     const connection = createConnection(this.#socket).on("error", () => {});
     connection.end("show stat\n");
     const [head = "", ...lines] = (await text(connection).catch(() => "")).split("\n");
-    const at = head.split(",").indexOf("status");
+    const at = head.split(",").indexOf(column);
     const cells = lines.map((line) => line.split(","));
     return cells.filter(([, name]) => name === server).map((row) => row[at] ?? "");
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
+import { access, constants, link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const MARK = "lazuli-cluster";
@@ -23,10 +23,7 @@ export async function claimFolder(
     );
   }
   const path = join(folder, MARK);
-  // "wx" fails if another front end was first, whose mark is then compared.
-  await writeFile(path, `${cluster} ${randomUUID()}\n`, { flag: "wx", mode: 0o600 }).catch(
-    () => {},
-  );
+  await writeIfAbsent(path, `${cluster} ${randomUUID()}\n`);
   const [owner, id = ""] = (await textOf(path))?.trim().split(" ") ?? [];
   if (owner !== cluster) {
     throw new Error(
@@ -53,6 +50,22 @@ async function makeWritable(folder: string): Promise<void> {
   } catch (error) {
     const reason = (error as Error).message;
     throw new Error(`${folder} cannot be written to (${reason}): choose another with --bytes`);
+  }
+}
+
+/**
+ * Writes a file, unless another front end was first. Both find a whole file: a link appears with all
+ * of its bytes, while a file that is opened for writing is empty at first.
+ */
+async function writeIfAbsent(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}`;
+  await writeFile(unfinished, text, { mode: 0o600, flush: true });
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await unlink(unfinished);
   }
 }
 
