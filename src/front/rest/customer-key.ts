@@ -5,15 +5,22 @@ import type { CustomerKey } from "../../rules/encryption.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { invalidHeader } from "./request-headers.ts";
 
-const KEY = "encryption-key";
-const SHA256 = "encryption-key-sha256";
-const ALGORITHM = "encryption-algorithm";
-const ALGORITHM_NAME = "AES256";
+/** The headers of a key. Every request looks for them, so their names are not put together there. */
+const NAMES = {
+  key: "x-ms-encryption-key",
+  sha256: "x-ms-encryption-key-sha256",
+  algorithm: "x-ms-encryption-algorithm",
+};
+const SOURCE_NAMES: typeof NAMES = {
+  key: "x-ms-source-encryption-key",
+  sha256: "x-ms-source-encryption-key-sha256",
+  algorithm: "x-ms-source-encryption-algorithm",
+};
+const ALGORITHM = "AES256";
 
-const NAMES = [KEY, SHA256, ALGORITHM];
-/** The headers of keys, for operations that take none. */
-export const KEY_HEADERS: readonly string[] = NAMES.map((name) => `x-ms-${name}`);
-export const SOURCE_KEY_HEADERS: readonly string[] = NAMES.map((name) => `x-ms-source-${name}`);
+/** The same for operations that take no key. */
+export const KEY_HEADERS: readonly string[] = Object.values(NAMES);
+export const SOURCE_KEY_HEADERS: readonly string[] = Object.values(SOURCE_NAMES);
 
 const KEY_BYTES = 32;
 /** What AES in Galois/counter mode takes. */
@@ -23,58 +30,65 @@ type Asked = Pick<RestRequest, "headers" | "secure" | "remoteAddress">;
 
 /** The key of a request that writes; null without one. */
 export function keyOf(request: Asked): CustomerKey | null {
-  return keyNamed(request, "x-ms-", true);
+  return keyNamed(request, NAMES, true);
 }
 
 /** The key of a request that reads, which need not name the algorithm. */
 export function readKeyOf(request: Asked): CustomerKey | null {
-  return keyNamed(request, "x-ms-", false);
+  return keyNamed(request, NAMES, false);
 }
 
 /** The key of the source that a request names. */
 export function sourceKeyOf(request: Asked): CustomerKey | null {
-  return keyNamed(request, "x-ms-source-", true);
+  return keyNamed(request, SOURCE_NAMES, true);
 }
 
 /** The header of an answer to a request with a key. */
-export function keyHeaders(key: Pick<CustomerKey, "sha256"> | null): string[] {
-  return key === null ? [] : [`x-ms-${SHA256}`, key.sha256.toString("base64")];
+export function keyHeaders(key: Pick<CustomerKey, "sha256"> | null): readonly string[] {
+  return key === null ? NONE : [NAMES.sha256, key.sha256.toString("base64")];
 }
 
+const NONE: readonly string[] = [];
+const ENCRYPTED: readonly string[] = ["x-ms-request-server-encrypted", "true"];
+
 /** The headers of a write's answer that tell how its bytes are encrypted. */
-export function encryptedHeaders(key: Pick<CustomerKey, "sha256"> | null = null): string[] {
-  return ["x-ms-request-server-encrypted", "true", ...keyHeaders(key)];
+export function encryptedHeaders(key: Pick<CustomerKey, "sha256"> | null): readonly string[] {
+  return key === null ? ENCRYPTED : [...ENCRYPTED, ...keyHeaders(key)];
 }
 
 /** The headers with which a key is sent to another server. */
 export function sentKeyHeaders({ bytes, sha256 }: CustomerKey): Record<string, string> {
   return {
-    [`x-ms-${KEY}`]: bytes.toString("base64"),
-    [`x-ms-${SHA256}`]: sha256.toString("base64"),
-    [`x-ms-${ALGORITHM}`]: ALGORITHM_NAME,
+    [NAMES.key]: bytes.toString("base64"),
+    [NAMES.sha256]: sha256.toString("base64"),
+    [NAMES.algorithm]: ALGORITHM,
   };
 }
 
-function keyNamed(request: Asked, prefix: string, needsAlgorithm: boolean): CustomerKey | null {
+function keyNamed(
+  request: Asked,
+  names: typeof NAMES,
+  needsAlgorithm: boolean,
+): CustomerKey | null {
   const { headers } = request;
-  const text = headers.get(prefix + KEY);
-  const hash = headers.get(prefix + SHA256);
-  const algorithm = headers.get(prefix + ALGORITHM);
+  const text = headers.get(names.key);
+  const hash = headers.get(names.sha256);
+  const algorithm = headers.get(names.algorithm);
   if (text === undefined && hash === undefined && algorithm === undefined) return null;
-  if (text === undefined) throw missing(prefix + KEY);
-  if (hash === undefined) throw missing(prefix + SHA256);
-  if (algorithm === undefined && needsAlgorithm) throw missing(prefix + ALGORITHM);
-  if (algorithm !== undefined && algorithm !== ALGORITHM_NAME) {
-    throw invalidHeader(prefix + ALGORITHM, algorithm, `It must be ${ALGORITHM_NAME}.`);
+  if (text === undefined) throw missing(names.key);
+  if (hash === undefined) throw missing(names.sha256);
+  if (algorithm === undefined && needsAlgorithm) throw missing(names.algorithm);
+  if (algorithm !== undefined && algorithm !== ALGORITHM) {
+    throw invalidHeader(names.algorithm, algorithm, `It must be ${ALGORITHM}.`);
   }
-  requirePrivate(request, prefix + KEY);
+  requirePrivate(request, names.key);
   const bytes = decoded(text);
   if (bytes?.length !== KEY_BYTES) {
-    throw invalidHeader(prefix + KEY, "…", `It must be ${KEY_BYTES} bytes, encoded as Base64.`);
+    throw invalidHeader(names.key, "…", `It must be ${KEY_BYTES} bytes, encoded as Base64.`);
   }
   const sha256 = createHash("sha256").update(bytes).digest();
   if (decoded(hash)?.equals(sha256) !== true) {
-    throw invalidHeader(prefix + SHA256, hash, "It must be the SHA-256 of the key, as Base64.");
+    throw invalidHeader(names.sha256, hash, "It must be the SHA-256 of the key, as Base64.");
   }
   return { bytes, sha256, nonce: randomBytes(NONCE_BYTES) };
 }

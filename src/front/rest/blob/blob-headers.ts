@@ -41,8 +41,8 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
 }
 
 /** The hash of the key that a blob is encrypted with. */
-export function storedKeyHeaders({ encryption }: Blob): string[] {
-  return encryption === null ? [] : keyHeaders({ sha256: encryption.keySha256 });
+export function storedKeyHeaders({ encryption }: Blob): readonly string[] {
+  return keyHeaders(encryption === null ? null : { sha256: encryption.keySha256 });
 }
 
 /** When a file goes by itself. */
