@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { testKey } from "../sdk/customer-keys.ts";
 import { type RawAsked, rawRequest } from "../sdk/raw-request.ts";
 import { ACCOUNT } from "../sdk/server.ts";
-import type { LazuliProcess } from "./process.ts";
+import { LazuliProcess } from "./process.ts";
 import { startOn } from "./stored-data.ts";
 
 const KEY = testKey(0xa7);
@@ -81,10 +81,13 @@ function searched(folder: string, text: string | Buffer): boolean {
 }
 
 test("bytes and metadata that come with a key survive kills, and never lie readable on the disk", async (t: TestContext) => {
-  const folder = mkdtempSync(join(tmpdir(), "lazuli-keys-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const scratch = mkdtempSync(join(tmpdir(), "lazuli-keys-"));
+  const folder = join(scratch, "data");
   let lazuli = startOn(folder);
-  t.after(() => lazuli.kill());
+  t.after(async () => {
+    await lazuli.kill();
+    rmSync(scratch, { recursive: true, force: true });
+  });
   const expected = await write(lazuli);
   for (let round = 0; round < 2; round++) {
     await lazuli.kill();
@@ -101,4 +104,20 @@ test("bytes and metadata that come with a key survive kills, and never lie reada
   lazuli.signal("SIGTERM");
   await lazuli.ended();
   assert.equal(searched(folder, SECRET), false);
+
+  // A backup has the bytes as they are stored, and the key opens them where they are restored.
+  const place = join(scratch, "backup");
+  const restored = join(scratch, "restored");
+  await run("backup", place, "--location", folder);
+  await run("restore", place, "--location", restored);
+  assert.equal(searched(place, SECRET), false);
+  lazuli = startOn(restored);
+  for (const [path, body] of expected) {
+    assert.equal(await ask(lazuli, { path, headers: KEY.headers }), body, path);
+  }
 });
+
+async function run(...args: string[]): Promise<void> {
+  const { code, err } = await new LazuliProcess(args).ended();
+  assert.equal(code, 0, err);
+}
