@@ -46,18 +46,18 @@ async function filledStore(): Promise<Store> {
   return store;
 }
 
-/** Applies the runs of a copy in order, and writes to the store between its parts. */
+/** Applies the passes of a copy in order, and writes to the store between its parts. */
 async function copied(
   store: Store,
   between: (part: CopiedPart) => Promise<void>,
   extents = new MemoryExtents(),
-): Promise<{ records: Map<string, Bytes>; runs: number; end: CopiedPart }> {
+): Promise<{ records: Map<string, Bytes>; passes: number; end: CopiedPart }> {
   const records = new Map<string, Bytes>();
-  let runs = 1;
+  let passes = 1;
   for await (const part of copyState(store, extents, "first")) {
     await between(part);
-    if (part.is === "run") runs++;
-    if (part.is === "end") return { records, runs, end: part };
+    if (part.is === "pass") passes++;
+    if (part.is === "end") return { records, passes, end: part };
     if (part.is !== "records") continue;
     for (const { key: at, value } of part.records) {
       const name = at.toString("hex");
@@ -77,9 +77,9 @@ test("a copy is one state, however others write meanwhile", async () => {
     return Math.floor(seed / 65_536) % ACCOUNTS;
   };
   let last = new Map<string, number>();
-  const { records, runs } = await copied(store, async (part) => {
+  const { records, passes } = await copied(store, async (part) => {
     // Nothing is written between the last transaction and its part: this is the state to compare.
-    if (part.is === "run") last = await stateOf(store);
+    if (part.is === "pass") last = await stateOf(store);
     if (part.is !== "records") return;
     for (let count = 0; count < 100; count++) await transfer(store, random(), random());
   });
@@ -87,7 +87,7 @@ test("a copy is one state, however others write meanwhile", async () => {
   const sum = entities.reduce((all, [, value]) => all + amountOf(value), 0);
   assert.equal(sum, ACCOUNTS * START, "no transfer is in it by half");
   assert.deepEqual(new Map(entities.map(([name, value]) => [name, amountOf(value)])), last);
-  assert.ok(runs > 2, "it took corrections");
+  assert.ok(passes > 2, "it took corrections");
 });
 
 async function stateOf(store: Store): Promise<Map<string, number>> {
@@ -105,7 +105,7 @@ test("a copy ends although writers never pause, and has all that was acknowledge
   const store = await filledStore();
   await store.transact((tx) => tx.set(accountKey(ACCOUNTS), amount(1)));
   let round = 0;
-  const { records, runs } = await copied(store, async (part) => {
+  const { records, passes } = await copied(store, async (part) => {
     if (part.is !== "records") return;
     // More changes than one transaction would read at first.
     await store.transact((tx) => {
@@ -113,7 +113,7 @@ test("a copy ends although writers never pause, and has all that was acknowledge
     });
   });
   assert.ok(records.has(accountKey(ACCOUNTS).toString("hex")));
-  assert.ok(runs > 4 && runs < 12, `${runs} runs`);
+  assert.ok(passes > 4 && passes < 12, `${passes} passes`);
 });
 
 test("extents that a copy names stay pinned until it is ended, new ones included", async () => {

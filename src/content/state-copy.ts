@@ -16,8 +16,8 @@ import {
 
 /** Records that one body reads, about 1 ms of work. */
 const RECORDS_PER_STEP = 256;
-/** Runs after which the last one may have more keys than one step. */
-const SHORT_RUNS = 4;
+/** Passes after which the last one may have more keys than one step. */
+const SHORT_PASSES = 4;
 /** Behind the engine's own records, which belong to the folder and not to its data. */
 const FIRST_KEY = Buffer.from([SPACE.engine + 1]);
 const BEHIND_ALL = Buffer.from([0xff]);
@@ -28,13 +28,13 @@ export interface CopiedRecord {
   readonly value: Bytes | null;
 }
 
-/** A part of a copy, in this order: `begin`, records and `run`s, `end`, and `held` from then on. */
+/** A part of a copy, in this order: `begin`, records and `pass`es, `end`, and `held` from then on. */
 export type CopiedPart =
   /** Where the bytes of the extents come from. */
   | { readonly is: "begin"; readonly origins: readonly Origin[] }
   | { readonly is: "records"; readonly records: readonly CopiedRecord[] }
-  /** Records that follow replace those of the runs before. */
-  | { readonly is: "run" }
+  /** Records that follow replace those of the passes before. */
+  | { readonly is: "pass" }
   /** The copy is complete. The stamp is later than all in it. */
   | { readonly is: "end"; readonly stamp: Stamp }
   /** Extents are still pinned. */
@@ -42,9 +42,9 @@ export type CopiedPart =
 
 /**
  * Copies one consistent state of all records while others write: that of the moment at which the
- * copy ends. The first run reads everything, in short steps at different times, and notes which keys
- * change meanwhile. Each further run reads the keys that have changed since, and takes less time
- * than the run before. The last run is one transaction: whoever applies all runs in order has the
+ * copy ends. The first pass reads everything, in short steps at different times, and notes which keys
+ * change meanwhile. Each further pass reads the keys that have changed since, and takes less time
+ * than the pass before. The last pass is one transaction: whoever applies all passes in order has the
  * state that this transaction saw. So no snapshot of the engine has to be held open.
  *
  * All extents that a copied record may name stay pinned until the generator is ended.
@@ -59,11 +59,11 @@ export async function* copyState(
   try {
     yield { is: "begin", origins: await store.transact((tx) => ensureOrigin(tx, newOrigin)) };
     yield* copyAll(store, pins);
-    for (let run = 1; !changed.isFewFor(run); run++) {
-      yield { is: "run" };
+    for (let pass = 1; !changed.isFewFor(pass); pass++) {
+      yield { is: "pass" };
       yield* copyKeys(store, pins, changed.take());
     }
-    yield { is: "run" };
+    yield { is: "pass" };
     const { records, stamp } = await store.transact((tx) => copyLast(tx, pins, changed.keys));
     yield { is: "records", records };
     yield { is: "end", stamp };
@@ -131,10 +131,10 @@ class ChangedKeys {
     });
   }
 
-  /** Whether few enough are left for one transaction; after many runs, more are. */
-  isFewFor(run: number): boolean {
+  /** Whether few enough are left for one transaction; after many passes, more are. */
+  isFewFor(pass: number): boolean {
     if (this.#isLost) throw new StoreError("broken", "the engine lost track of what has changed");
-    return this.#names.size <= RECORDS_PER_STEP * 2 ** Math.max(run - SHORT_RUNS, 0);
+    return this.#names.size <= RECORDS_PER_STEP * 2 ** Math.max(pass - SHORT_PASSES, 0);
   }
 
   get keys(): Bytes[] {

@@ -322,7 +322,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "keep",
         value: "number",
-        help: "Remove older backups at this place, up to this many.",
+        help: "Keep this many backups there, and remove older ones.",
         commands: ["backup"],
       },
       {

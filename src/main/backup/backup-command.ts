@@ -114,7 +114,7 @@ class Backup {
   #origins: readonly Origin[] = [];
   #stamp = 0n;
   #pieceBytes = 0;
-  #runs: Manifest["runs"] = [];
+  #passes: Manifest["passes"] = [];
 
   constructor(
     folder: string,
@@ -166,7 +166,7 @@ class Backup {
       endedMs: clock.now(),
       stamp: String(this.#stamp),
       origins: this.#origins,
-      runs: this.#runs,
+      passes: this.#passes,
       packs: await this.#packsNeeded(),
       records: this.#chunks.records,
       recordBytes: this.#chunks.recordBytes,
@@ -183,8 +183,8 @@ class Backup {
         case "begin":
           this.#origins = part.origins;
           break;
-        case "run":
-          await this.#chunks.nextRun();
+        case "pass":
+          await this.#chunks.nextPass();
           break;
         case "end":
           this.#stamp = part.stamp;
@@ -197,7 +197,7 @@ class Backup {
           this.#bar.show({ objects: this.#chunks.records, bytes: this.#chunks.recordBytes });
       }
     }
-    this.#runs = await this.#chunks.finish();
+    this.#passes = await this.#chunks.finish();
   }
 
   #want(address: Parameters<AddressList["push"]>[0]): void {

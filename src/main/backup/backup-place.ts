@@ -29,8 +29,8 @@ export interface Manifest {
   /** Later than all stamps in the records. */
   readonly stamp: string;
   readonly origins: readonly Origin[];
-  /** Files of records. Those of a later run replace records of an earlier one. */
-  readonly runs: readonly (readonly string[])[];
+  /** Files of records. Those of a later pass replace records of an earlier one. */
+  readonly passes: readonly (readonly string[])[];
   readonly packs: readonly string[];
   readonly records: number;
   readonly recordBytes: number;
@@ -152,7 +152,7 @@ export class BackupPlace {
 
   /** Removes the files that no backup of these names: those of interrupted and removed ones. */
   async removeAllBut(manifests: readonly Manifest[]): Promise<void> {
-    const named = new Set(manifests.flatMap(({ runs, packs }) => [...runs.flat(), ...packs]));
+    const named = new Set(manifests.flatMap(({ passes, packs }) => [...passes.flat(), ...packs]));
     for (const part of ["records", "packs"]) {
       for (const file of await readdir(join(this.folder, part))) {
         if (!named.has(file)) await rm(join(this.folder, part, file), { force: true });

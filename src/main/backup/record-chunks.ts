@@ -15,7 +15,7 @@ const KEYS_PER_END = 256;
  */
 export class RecordChunks {
   readonly #place: BackupPlace;
-  readonly #runs: string[][] = [[]];
+  readonly #passes: string[][] = [[]];
   #parts: Buffer[] = [];
   #bytes = 0;
   records = 0;
@@ -38,15 +38,15 @@ export class RecordChunks {
     if (this.#bytes >= CHUNK_BYTES_MAX || crc32(record.key) % KEYS_PER_END === 0) await this.#end();
   }
 
-  async nextRun(): Promise<void> {
+  async nextPass(): Promise<void> {
     await this.#end();
-    this.#runs.push([]);
+    this.#passes.push([]);
   }
 
-  /** The names of all files, by run. */
+  /** The names of all files, by pass. */
   async finish(): Promise<readonly (readonly string[])[]> {
     await this.#end();
-    return this.#runs;
+    return this.#passes;
   }
 
   async #end(): Promise<void> {
@@ -55,7 +55,7 @@ export class RecordChunks {
     this.#parts = [];
     this.#bytes = 0;
     const { name, isNew } = await this.#place.writeOnce(bytes);
-    this.#runs.at(-1)?.push(name);
+    this.#passes.at(-1)?.push(name);
     if (!isNew) return;
     this.newBytes += bytes.length;
     this.written.push(name);

@@ -138,7 +138,7 @@ class Restore {
     const data = await this.#open(clockAfter(this.#around.clock, instantOf(stamp)));
     try {
       const { store } = data;
-      for (const chunk of this.#manifest.runs.flat()) {
+      for (const chunk of this.#manifest.passes.flat()) {
         for (const some of stepsOf(decodeRecords(await this.#place.readRecords(chunk)))) {
           await write(store, some);
           this.#show(some.length, bytesOf(some));
