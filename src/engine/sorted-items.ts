@@ -62,17 +62,6 @@ export class SortedItems<T extends Named> {
     if (chunk.length === 0) this.#chunks.splice(number, 1);
   }
 
-  /** A copy of the order; the items are shared. */
-  copy(): SortedItems<T> {
-    const copy = new SortedItems<T>();
-    copy.#size = this.#size;
-    for (const chunk of this.#chunks) copy.#chunks.push(chunk.slice());
-    for (const [first, map] of this.#byName.entries()) {
-      if (map !== undefined) copy.#byName[first] = new Map(map);
-    }
-    return copy;
-  }
-
   /** Whether there is an item with `from <= name < until`. */
   hasAny(from: string, until: string): boolean {
     const number = this.#chunkOf(from);

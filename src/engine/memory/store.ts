@@ -53,16 +53,16 @@ export class MemoryStore implements Store, SavableStore {
     return this.#listeners.add(listener);
   }
 
-  /** Values never change, so that a saved state shares them. Stamps go on: none is given twice. */
+  /** Takes no time. Stamps go on after a restore: none is given twice. */
   save(): SavedState {
-    const saved = this.#records.copy();
+    const before = this.#records.mark();
     return {
       restore: () => {
-        this.#records.become(saved);
+        this.#records.goBack(before);
         this.#cache.clear();
         this.#listeners.tell(null);
       },
-      forget() {},
+      forget: () => this.#records.forget(before),
     };
   }
 
@@ -81,19 +81,43 @@ export class MemoryStore implements Store, SavableStore {
   };
 }
 
+type Item = Named & { readonly entry: Entry };
+
+/** The records that have changed since a state was saved, as they were then; null for none. */
+type Before = Map<string, Item | null>;
+
 class Records implements State {
   /** Always 0, because nothing here has to become durable. */
   newest = 0;
-  #items = new SortedItems<Named & { readonly entry: Entry }>();
+  readonly #items = new SortedItems<Item>();
+  /** The saved states. */
+  readonly #marks = new Set<Before>();
 
-  copy(): Records {
-    const copy = new Records();
-    copy.#items = this.#items.copy();
-    return copy;
+  mark(): Before {
+    const before: Before = new Map();
+    this.#marks.add(before);
+    return before;
   }
 
-  become(other: Records): void {
-    this.#items = other.#items.copy();
+  /** Takes as long as records have changed since. */
+  goBack(before: Before): void {
+    for (const [name, item] of before) {
+      this.#remember(name, before);
+      this.#items.delete(name);
+      if (item !== null) this.#items.add(item);
+    }
+    before.clear();
+  }
+
+  forget(before: Before): void {
+    this.#marks.delete(before);
+  }
+
+  /** Notes a record that is about to change for the saved states, but for one of them. */
+  #remember(name: string, except: Before | null): void {
+    for (const before of this.#marks) {
+      if (before !== except && !before.has(name)) before.set(name, this.#items.get(name) ?? null);
+    }
   }
 
   get(key: Bytes, name = nameOf(key)): Bytes | undefined {
@@ -110,6 +134,7 @@ class Records implements State {
 
   apply({ name, key, value, isAppend }: Write): void {
     const before = isAppend ? this.#items.get(name)?.entry.value : undefined;
+    if (this.#marks.size > 0) this.#remember(name, null);
     this.#items.delete(name);
     if (value === null) return;
     const copy = before === undefined ? Buffer.from(value) : Buffer.concat([before, value]);
