@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bytes } from "../src/base/bytes.ts";
+import { systemClock } from "../src/base/clock.ts";
 import { key, keyAfter, SPACE } from "../src/base/keys.ts";
+import { openEmbeddedStore } from "../src/engine/embedded/store.ts";
 import { readAddress } from "../src/engine/postgres/address.ts";
 import { PostgresServer } from "../src/engine/postgres/postgres-server.fixture.ts";
 import { openPostgresStore } from "../src/engine/postgres/store.ts";
@@ -44,8 +46,8 @@ const WORKS: Readonly<Record<string, Work>> = {
 };
 
 /** Runs a kind of work with many clients. Sends its rate and CPU to the parent process. */
-async function measure(url: string, name: string, seconds: number): Promise<void> {
-  const store = await openPostgresStore(readAddress(url));
+async function measure(place: string, name: string, seconds: number): Promise<void> {
+  const store = await openAt(place);
   const work = WORKS[name] as Work;
   const until = (ms: number) => performance.now() + ms;
   const run = async (end: number) => {
@@ -65,9 +67,39 @@ async function measure(url: string, name: string, seconds: number): Promise<void
   process.disconnect();
 }
 
+/** The records of a database, or those of the embedded engine in a folder, with the same rows. */
+async function openAt(place: string): Promise<Store> {
+  if (place.startsWith("postgres:")) return openPostgresStore(readAddress(place));
+  const fail = (error: Error) => {
+    throw error;
+  };
+  const store = await openEmbeddedStore(place, systemClock, fail, EMBEDDED_LOG_BYTES);
+  await fill(store);
+  return store;
+}
+
+const EMBEDDED_LOG_BYTES = 64 * 1024 * 1024;
+
+async function fill(store: Store): Promise<void> {
+  await store.transact((tx) => {
+    for (let at = 0; at < KEYS; at++) tx.set(rowKey(at), VALUE);
+    for (let at = 0; at < 1_000; at++) tx.set(key(SPACE.messageSlot, 1, at), VALUE);
+  });
+}
+
 interface Measured {
   readonly rate: number;
   readonly cpuUs: number;
+}
+
+/** The same work on the embedded engine. */
+async function embedded(name: string, seconds: number): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), "lazuli-embedded-"));
+  try {
+    return await frontEnds(folder, name, seconds, 1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 async function frontEnds(url: string, name: string, seconds: number, count: number) {
@@ -92,7 +124,7 @@ function pgbench(server: PostgresServer, script: string, seconds: number): numbe
   const done = spawnSync("pgbench", [...load, "-f", file, server.libpqUrl()], { encoding: "utf8" });
   rmSync(folder, { recursive: true });
   const rate = /tps = ([0-9.]+)/.exec(done.stdout)?.[1];
-  if (rate === undefined) throw new Error(done.stderr);
+  if (rate === undefined) throw new Error(`pgbench: ${done.error ?? done.stderr}`);
   return Number(rate);
 }
 
@@ -126,10 +158,7 @@ async function compare(seconds: number): Promise<void> {
       if (text.trim() !== "") await server.withClient(url, (client) => client.query(text));
     }
     const store = await openPostgresStore(readAddress(url));
-    await store.transact((tx) => {
-      for (let at = 0; at < KEYS; at++) tx.set(rowKey(at), VALUE);
-      for (let at = 0; at < 1_000; at++) tx.set(key(SPACE.messageSlot, 1, at), VALUE);
-    });
+    await fill(store);
     await store.close();
     const say = (what: string, { rate, cpuUs }: Measured) =>
       console.log(`${what}: ${rate.toFixed(0)}/s, ${cpuUs.toFixed(1)} us of CPU each`);
@@ -139,10 +168,19 @@ async function compare(seconds: number): Promise<void> {
         say(`${name}, 1 front end`, await frontEnds(url, name, seconds, 1));
         say(`${name}, 3 front ends`, await frontEnds(url, name, seconds, 3));
       }
+      say("cached reads, embedded engine", await embedded("cached reads", seconds));
       console.log(`pgbench SKIP LOCKED: ${pgbench(server, SKIP_LOCKED, seconds).toFixed(0)}/s`);
       say("queue, 1 front end", await frontEnds(url, "queue", seconds, 1));
       say("queue, 3 front ends", await frontEnds(url, "queue", seconds, 3));
     }
+    const standby = await server.addStandby();
+    for (let round = 0; round < 2; round++) {
+      const rate = pgbench(server, UPDATE, seconds);
+      console.log(`pgbench updates, synchronous standby: ${rate.toFixed(0)}/s`);
+      const measured = await frontEnds(url, "updates", seconds, 1);
+      say("updates, 1 front end, synchronous standby", measured);
+    }
+    await standby.remove();
   } finally {
     await server.remove();
   }

@@ -121,9 +121,21 @@ function problemOf({ message, code }: Error & { code?: string }, address: Postgr
       return `${message}: let this user create the schema ${address.schema}, or create it for them`;
     case "25006":
       return `${message}: give the address of a primary that takes writes`;
+    case "53300":
+      return `${message}: permit more connections, or start fewer front ends`;
     default:
-      return message;
+      return problemWithoutCode(message);
   }
+}
+
+/** The driver gives no code to connections that end without a word of the server. */
+function problemWithoutCode(message: string): string {
+  if (/timeout/.test(message)) {
+    return `no server answers there (${message}): check host and port, and the network between`;
+  }
+  return /^Connection terminated/.test(message)
+    ? "what answers there closes the connection: check that it is PostgreSQL, and its port"
+    : message;
 }
 
 const BYTES_KEY = key(SPACE.engine, "bytes");

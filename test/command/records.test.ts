@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
@@ -127,6 +129,34 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
       const refused = await refusal(t, args);
       assert.match(refused.line, line);
       assert.equal(refused.code, code);
+    }
+  });
+
+  test("a server that is none, or is full, and a user without rights get one line, too", async (t) => {
+    const bytes = join(scratch, "none");
+    const web = createServer((_, answer) => answer.end("hello"));
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    t.after(() => web.close());
+    const { port } = web.address() as AddressInfo;
+    const records = server.url();
+    const run = (text: string) => server.withClient(records, (client) => client.query(text));
+    await run("create role guest login password 'guest'");
+    await run("create role busy login superuser password 'busy' connection limit 0");
+    await run("alter role busy nosuperuser");
+    const as = (name: string) => records.replace(/\/\/[^@]*@/, `//${name}:${name}@`);
+    const cases: [string, RegExp][] = [
+      [
+        `postgres://127.0.0.1:${port}/x`,
+        /what answers there closes the connection: check that it is PostgreSQL/,
+      ],
+      ["postgres://no-such-host.invalid/x", /no server answers there .*check host and port/],
+      [as("guest"), /let this user create the schema test_/],
+      [as("busy"), /too many connections.*: permit more connections, or start fewer front ends/],
+    ];
+    for (const [address, line] of cases) {
+      const refused = await refusal(t, ["--records", address, "--bytes", bytes]);
+      assert.match(refused.line, line);
+      assert.equal(refused.code, 1);
     }
   });
 

@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
  *     sh serves beside   leaves it running beside that one
  *     sh fails: WORD     runs it, and expects it to fail with this word
  *     js                 runs the program
- *     json NAME, js NAME saves it as this file; nginx and yaml, too
- *     text, yaml         ignores it
+ *     json NAME, js NAME saves it as this file; nginx, yaml and text, too
+ *     text, yaml, sql    ignores it
  *     text printed       expects it in the output of the server started last
  *     … not run: REASON  skips it: it is for another machine or another person
  */
@@ -61,8 +61,11 @@ function readAction(language: string, said: string): Action | null {
     case "yaml":
       if (name !== undefined) return { kind: "save", name };
       return said === "" ? { kind: "look" } : null;
+    case "sql":
+      return said === "" ? { kind: "look" } : null;
     case "text":
       if (said === "printed") return { kind: "printed" };
+      if (name !== undefined) return { kind: "save", name };
       return said === "" ? { kind: "look" } : null;
     default:
       return null;

@@ -38,6 +38,9 @@ else console.log(`skipped: ${skip}`);
 async function soak(): Promise<void> {
   console.log(`--seed ${values.seed}`);
   const bed = await FaultBed.start(bytes as "s3" | "folder");
+  process.once("SIGINT", () => {
+    void bed.remove().finally(() => process.exit(1));
+  });
   try {
     const figures: Figure[] = [];
     for (const name of kinds) figures.push(await soakKind(bed, name));

@@ -81,6 +81,22 @@ export class PostgresServer {
     return this.url("").replace(/[?&]schema=/, "");
   }
 
+  /** Starts a standby on a copy of the data. Commits wait for it from then on, until it is removed. */
+  async addStandby(): Promise<{ remove(): Promise<void> }> {
+    const folder = mkdtempSync(join(tmpdir(), "lazuli-pg-"));
+    if (this.#user !== null) chownSync(folder, this.#user.uid, this.#user.gid);
+    const standby = new PostgresServer(folder, this.#user, [...this.#settings]);
+    this.#runSync("pg_basebackup", "-R", "-D", standby.#dataFolder, "-d", this.libpqUrl());
+    await standby.resume();
+    const waitFor = (names: string) =>
+      this.withClient(this.url(), async (client) => {
+        await client.query(`alter system set synchronous_standby_names = '${names}'`);
+        await client.query("select pg_reload_conf()");
+      });
+    await waitFor("*");
+    return { remove: () => waitFor("").then(() => standby.remove()) };
+  }
+
   /** Starts the server again after `stop` or `kill`, and waits until it takes connections. */
   async resume(): Promise<void> {
     const settings = this.#settings.flatMap((setting) => ["-c", setting]);
@@ -94,7 +110,7 @@ export class PostgresServer {
     await new Promise<void>((resolve, reject) => {
       running.stderr?.on("data", (text) => {
         said += text;
-        if (said.includes("ready to accept connections")) resolve();
+        if (/ready to accept (read-only )?connections/.test(said)) resolve();
       });
       running.once("exit", (code) => reject(new Error(`postgres ended with ${code}: ${said}`)));
     });

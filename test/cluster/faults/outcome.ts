@@ -11,8 +11,8 @@ export type Outcome<T> =
   | { readonly kind: "busy" }
   | { readonly kind: "unknown" };
 
-/** Errors of a connection that was never made. */
-const NOT_SENT = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"];
+/** The error of a connection that was never made; the same codes may end one that was. */
+const NOT_CONNECTED = /^connect /;
 /** Far longer than a front end takes to give up. */
 const ANSWER_MS_MAX = 30_000;
 
@@ -21,10 +21,9 @@ export async function outcomeOf<T>(call: (signal: AbortSignal) => Promise<T>): P
   try {
     return { kind: "done", value: await call(AbortSignal.timeout(ANSWER_MS_MAX)) };
   } catch (error) {
-    const { statusCode, code = "" } = error as { statusCode?: number; code?: string };
+    const { statusCode, message } = error as { statusCode?: number; message: string };
     if (statusCode === undefined) {
-      const isConnect = (error as { syscall?: string }).syscall === "connect";
-      return { kind: NOT_SENT.includes(code) || isConnect ? "busy" : "unknown" };
+      return { kind: NOT_CONNECTED.test(message) ? "busy" : "unknown" };
     }
     if (statusCode === 503) return { kind: "busy" };
     return statusCode >= 500 ? { kind: "unknown" } : { kind: "refused", status: statusCode };

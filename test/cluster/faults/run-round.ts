@@ -6,6 +6,7 @@ import { Balancer } from "./clients.ts";
 import { Entities } from "./entity-work.ts";
 import type { FaultBed } from "./fault-bed.ts";
 import type { FaultKind } from "./fault-kinds.ts";
+import { Probe } from "./probe-work.ts";
 import { Messages } from "./queue-work.ts";
 import { ServiceGaps } from "./service-gaps.ts";
 import type { Round, Work } from "./work.ts";
@@ -45,7 +46,10 @@ export async function runRound(
     object: (what) => void objections.push(what),
   };
   const entities = new Entities(round, seed);
-  const works: Work[] = [new Ledger(round), new Counter(round), new Messages(round), entities];
+  const works: Work[] = [
+    ...[new Ledger(round), new Counter(round), new Messages(round), new Probe(round)],
+    entities,
+  ];
   for (const work of works) await work.prepare();
   state.gaps = new ServiceGaps();
   const working = works.flatMap(({ workers }) => workers.map((worker) => worker()));
@@ -55,8 +59,8 @@ export async function runRound(
   await bed.heal();
   await wait(AFTER_MS);
   state.isOver = true;
-  await failed;
   const { successes: requests, longestMs: awayMs } = state.gaps;
+  await failed;
   for (const work of works) await work.check();
   balancer.close();
   return { requests, awayMs, objections, undecided: entities.undecided };
