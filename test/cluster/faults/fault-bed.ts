@@ -53,6 +53,12 @@ export class BedFrontEnd {
     this.#process?.signal(signal);
   }
 
+  /** What it said last; null if it runs, or was never started. */
+  get lastWords(): string | null {
+    if (this.#process === null || this.isRunning) return null;
+    return this.#process.errors.trimEnd().split("\n").at(-1) ?? "";
+  }
+
   async ended(): Promise<void> {
     await this.#process?.ended();
   }
@@ -113,8 +119,9 @@ export class FaultBed {
     }
   }
 
-  /** Makes everything whole again, and resolves when it is. */
-  async heal(): Promise<void> {
+  /** Makes everything whole again. Resolves to the last words of front ends that have ended. */
+  async heal(): Promise<string[]> {
+    const ended = this.frontEnds.flatMap(({ lastWords }) => lastWords ?? []);
     for (const frontEnd of this.frontEnds) {
       frontEnd.host.mend();
       frontEnd.signal("SIGCONT");
@@ -122,6 +129,7 @@ export class FaultBed {
     for (const host of this.database.hosts) host.mend();
     await this.database.ready();
     for (const frontEnd of this.frontEnds) if (!frontEnd.isRunning) await frontEnd.start();
+    return ended;
   }
 
   async remove(): Promise<void> {

@@ -56,7 +56,8 @@ export async function runRound(
   const failed = Promise.all(working);
   await Promise.race([failed, wait(BEFORE_MS)]);
   await Promise.race([failed, kind.happen(bed, random)]);
-  await bed.heal();
+  // Faults start again what they have killed.
+  for (const words of await bed.heal()) round.object(`a front end has ended: ${words}`);
   await wait(AFTER_MS);
   state.isOver = true;
   const { successes: requests, longestMs: awayMs } = state.gaps;
