@@ -45,7 +45,9 @@ test("the start prints version, data and accounts, then a ready line with the re
   lazuli.signal("SIGTERM");
   const { code, out, err } = await lazuli.ended();
   assert.deepEqual([code, err], [0, ""]);
-  const [version, data, accounts, ...ready] = out.trimEnd().split("\n");
+  const [version, data, accounts, ...lines] = out.trimEnd().split("\n");
+  const ready = lines.slice(0, -1);
+  assert.match(lines.at(-1) ?? "", /^Console: http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]+$/);
   assert.match(version ?? "", /^Lazuli \d+\.\d+\.\d+$/);
   assert.deepEqual([data, accounts], ["Data: in memory", "Accounts: devstoreaccount1"]);
   for (const line of ready) assert.match(line, /^\w+ service is successfully listening at \S+$/);

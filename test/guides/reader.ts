@@ -33,7 +33,10 @@ const PORTS = ["10000", "10001", "10002", "10003", "10004", "10445", METRICS_POR
 const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11004", "11445", "10464", "11006"];
 /** The documented port of a proxy. */
 const PROXY_PORT = "8443";
-const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
+const READY = /^(?:Console:|Azurite Table service is successfully listening)/m;
+/** Its port is any if another server runs on this machine, and its token is new each time. */
+const CONSOLE = /^Console: http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/m;
+const DOCUMENTED_CONSOLE = "Console: http://127.0.0.1:10005/#token=…";
 /** The last line of a server that a page starts with these services only. */
 const READY_SOME = /^Queue service is successfully listening/m;
 const SOME_SERVICES = "--services blob,queue";
@@ -141,7 +144,9 @@ export class Reader {
   }
 
   #look(text: string): void {
-    const printed = (this.#server?.printed ?? "").replaceAll(this.folder, "/srv");
+    const printed = (this.#server?.printed ?? "")
+      .replaceAll(this.folder, "/srv")
+      .replace(CONSOLE, DOCUMENTED_CONSOLE);
     assert.equal(documented(printed, this.#server, PORTS).trim(), text.trim());
   }
 
