@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { BlobServiceClient, type RestError } from "@azure/storage-blob";
+import {
+  AccountSASPermissions,
+  BlobServiceClient,
+  generateAccountSASQueryParameters,
+  type RestError,
+  StorageSharedKeyCredential,
+} from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { type RunningServer, start } from "lazuli";
@@ -88,7 +94,7 @@ test("the printed address signs in once, and an account key signs in without lea
   );
 });
 
-test("100 MiB go up by drop with progress, and come down the same", { skip }, async (t) => {
+test("100 MiB go up with progress, and a dropped file goes up, too", { skip }, async (t) => {
   const server = await started(t);
   const container = blobsOf(server).getContainerClient("box");
   await container.create();
@@ -114,7 +120,40 @@ test("100 MiB go up by drop with progress, and come down the same", { skip }, as
   assert.equal(contentLength, 100 * 1024 * 1024);
   await page.getByRole("button", { name: "large.bin" }).click();
   await page.getByText(etag ?? "").waitFor();
+  await page.evaluate(`(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["dropped"], "small.txt", { type: "text/plain" }));
+    const place = document.querySelector("[aria-label='Blobs: files can be dropped here']");
+    place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  })()`);
+  await page.getByRole("button", { name: "small.txt" }).click();
+  await page.getByRole("region", { name: "Preview" }).getByText("dropped").waitFor();
+  const small = await container.getBlobClient("small.txt").downloadToBuffer();
+  assert.equal(small.toString(), "dropped");
   assert.deepEqual(errors, []);
+});
+
+test("a SAS opens what it permits, and nothing of the server itself", { skip }, async (t) => {
+  const server = await started(t);
+  await blobsOf(server).getContainerClient("box").create();
+  const sas = generateAccountSASQueryParameters(
+    {
+      expiresOn: new Date(Date.now() + 3_600_000),
+      permissions: AccountSASPermissions.parse("rl"),
+      services: "b",
+      resourceTypes: "sco",
+    },
+    new StorageSharedKeyCredential(ACCOUNT, KEY),
+  );
+  const { page } = await openPage(t, server.consoleUrl.replace(/#.*/, ""));
+  await page.getByLabel("Key or SAS").fill(`?${sas}`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "box", exact: true }).waitFor();
+  const pages = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+  assert.deepEqual(await pages.allTextContents(), ["Browse"]);
+  await page.getByLabel("Name of a new container").fill("other");
+  await page.getByRole("button", { name: "Create container" }).click();
+  await page.getByText("AuthorizationPermissionMismatch").waitFor();
 });
 
 test("a lease of an SDK client appears, and breaking it lets others write", { skip }, async (t) => {
