@@ -194,6 +194,8 @@ export class RestClient {
       const own = { accountName: this.address.name, key: this.#key };
       headers.Authorization = sharedKeyHeader(signed, service, own);
     }
+    const streamed = isStreamed(body) ? body : null;
+    const whole = streamed !== null || body === undefined ? undefined : await wholeOf(body);
     const isSecure = base.protocol === "https:";
     const request = (isSecure ? https : http).request({
       agent: this.#agents[isSecure ? 1 : 0],
@@ -208,16 +210,21 @@ export class RestClient {
     request.on("error", () => {});
     request.on("timeout", () => request.destroy(new Error("no answer in time")));
     const response = once(request, "response") as Promise<[http.IncomingMessage]>;
-    if (body === undefined || Buffer.isBuffer(body)) request.end(body);
-    else if (body.bytes <= GATHERED_BYTES_MAX) request.end(await gathered(body));
-    else await sendBody(request, body, response);
+    response.catch(() => {});
+    if (streamed === null) request.end(whole);
+    else await sendBody(request, streamed, response);
     const [answer] = await response;
     return answer;
   }
 }
 
+function isStreamed(body: Asked["body"]): body is Body {
+  return body !== undefined && !Buffer.isBuffer(body) && body.bytes > GATHERED_BYTES_MAX;
+}
+
 /** A small body, which goes out in one write with the head of the request. */
-async function gathered(body: Body): Promise<Bytes> {
+async function wholeOf(body: Bytes | Body): Promise<Bytes> {
+  if (Buffer.isBuffer(body)) return body;
   const parts: Bytes[] = [];
   for await (const part of body.read()) parts.push(part);
   const all = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
@@ -240,11 +247,17 @@ async function sendBody(
       isOver = true;
     },
   );
-  for await (const part of body.read()) {
-    if (isOver) return;
-    if (!request.write(part)) await Promise.race([once(request, "drain"), over]);
+  try {
+    for await (const part of body.read()) {
+      if (isOver) return;
+      if (!request.write(part)) await Promise.race([once(request, "drain"), over]);
+    }
+    request.end();
+  } catch (error) {
+    // The server sees a request that broke off, and stores nothing of it.
+    request.destroy();
+    throw error;
   }
-  request.end();
 }
 
 function signedFrom(headers: Headers) {

@@ -26,6 +26,9 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 let names = 0;
 const newPath = () => join(scratch, `path${++names}`);
 
+/** Long enough to be sent as it is read. */
+const LARGE_BYTES = 900_000;
+
 const run = (...args: string[]) => new LazuliProcess(args).ended();
 
 async function done(...args: string[]): Promise<string> {
@@ -57,6 +60,7 @@ async function filledFolder(): Promise<{ location: string; expected: unknown }> 
       committedBlocks.map(({ name }) => name),
       { blobHTTPHeaders: { blobContentType: "text/blocks" } },
     );
+    await box.getBlockBlobClient("large").upload(Buffer.alloc(LARGE_BYTES, 1), LARGE_BYTES);
     await box.getAppendBlobClient("sealed").create();
     await box.getAppendBlobClient("sealed").appendBlock("over", 4);
     await box.getAppendBlobClient("sealed").seal();
@@ -115,10 +119,19 @@ test("a damaged, missing or cut file of an export is named, and not written", as
   await done("export", target, "--location", location, "--only", "blob:box");
   writeFileSync(join(target, "blobs/box/versions"), "tHird");
   rmSync(join(target, "blobs/box/cool"));
+  const large = readFileSync(join(target, "blobs/box/large"));
+  large[LARGE_BYTES - 1] = 0;
+  writeFileSync(join(target, "blobs/box/large"), large);
   const copy = newPath();
   const { code, err } = await run("import", target, "--location", copy);
   assert.equal(code, 3);
   assert.match(err, /^failed: blob box\/versions: blobs\/box\/versions is damaged: .*SHA-256/m);
+  assert.match(err, /^failed: blob box\/large: blobs\/box\/large is damaged: /m);
+  const found = await withServer(copy, async ({ blob }) => {
+    const box = blobsAt(blob).getContainerClient("box");
+    return Promise.all(["large", "cool"].map((name) => box.getBlobClient(name).exists()));
+  });
+  assert.deepEqual(found, [false, false]);
   assert.match(err, /^failed: blob box\/cool: blobs\/box\/cool is missing in the export\./m);
   const lines = readFileSync(join(target, "manifest.jsonl"), "utf8").trimEnd().split("\n");
   writeFileSync(join(target, "manifest.jsonl"), lines.slice(0, -1).join("\n"));

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
+import { LineWriter } from "./line-writer.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
 
 const PRIVATE_MODE = 0o700;
@@ -16,10 +17,10 @@ const ZEROS = Buffer.alloc(1024 * 1024);
 export class ExportFolder implements ExportFiles {
   readonly #folder: string;
   readonly #partial: string;
-  readonly #manifest: FileHandle;
+  readonly #manifest: LineWriter;
   readonly #made = new Set<string>();
 
-  private constructor(folder: string, partial: string, manifest: FileHandle) {
+  private constructor(folder: string, partial: string, manifest: LineWriter) {
     this.#folder = folder;
     this.#partial = partial;
     this.#manifest = manifest;
@@ -36,7 +37,7 @@ export class ExportFolder implements ExportFiles {
     // Left by a run that was killed.
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true, mode: PRIVATE_MODE });
-    const manifest = await open(join(partial, MANIFEST_NAME), "wx", FILE_MODE);
+    const manifest = new LineWriter(await open(join(partial, MANIFEST_NAME), "wx", FILE_MODE));
     const made = new ExportFolder(folder, partial, manifest);
     await made.addLine(firstLine(account, nowMs));
     return made;
@@ -55,18 +56,19 @@ export class ExportFolder implements ExportFiles {
   }
 
   async addLine(line: string): Promise<void> {
-    await this.#manifest.appendFile(line);
+    await this.#manifest.add(line);
   }
 
   async finish(): Promise<void> {
-    await this.#manifest.sync();
-    await this.#manifest.close();
+    await this.#manifest.flush();
+    await this.#manifest.file.sync();
+    await this.#manifest.file.close();
     await rmdir(this.#folder).catch(() => {});
     await rename(this.#partial, this.#folder);
   }
 
   async abandon(): Promise<void> {
-    await this.#manifest.close().catch(() => {});
+    await this.#manifest.file.close().catch(() => {});
     await rm(this.#partial, { recursive: true, force: true });
   }
 

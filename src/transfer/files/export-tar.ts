@@ -3,9 +3,10 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises
 import { dirname } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Bytes } from "../../base/bytes.ts";
-import { type Body, bodyOf } from "../item.ts";
+import type { Body } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
+import { LineWriter } from "./line-writer.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
 import { paddingOf, TAR_BLOCK, tarHeader } from "./tar.ts";
 
@@ -17,13 +18,13 @@ const GATHERED_BYTES_MAX = 1024 * 1024;
 export class ExportTar implements ExportFiles {
   readonly #path: string;
   readonly #file: FileHandle;
-  readonly #lines: FileHandle;
+  readonly #lines: LineWriter;
   readonly #nowMs: number;
   #at = 0;
   /** One body after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, file: FileHandle, lines: FileHandle, nowMs: number) {
+  private constructor(path: string, file: FileHandle, lines: LineWriter, nowMs: number) {
     this.#path = path;
     this.#file = file;
     this.#lines = lines;
@@ -36,28 +37,31 @@ export class ExportTar implements ExportFiles {
     }
     await mkdir(dirname(path), { recursive: true });
     const file = await open(`${path}.partial`, "w", FILE_MODE);
-    const lines = await open(`${path}.partial-manifest`, "w+", FILE_MODE);
+    const lines = new LineWriter(await open(`${path}.partial-manifest`, "w+", FILE_MODE));
     const made = new ExportTar(path, file, lines, nowMs);
     await made.addLine(firstLine(account, nowMs));
     return made;
   }
 
   async store(path: string, body: Body): Promise<StoredBody> {
-    const isShort = body.bytes <= GATHERED_BYTES_MAX;
-    const source = isShort ? bodyOf(await buffer(body.read())) : body;
-    const stored = this.#last.then(() => this.#append(path, source));
+    const short = body.bytes <= GATHERED_BYTES_MAX ? await buffer(body.read()) : null;
+    const stored = this.#last.then(() =>
+      short === null ? this.#append(path, body) : this.#appendShort(path, short),
+    );
     this.#last = stored.catch(() => {});
     return stored;
   }
 
   async addLine(line: string): Promise<void> {
-    await this.#lines.appendFile(line);
+    await this.#lines.add(line);
   }
 
   async finish(): Promise<void> {
     await this.#last;
-    const { size } = await this.#lines.stat();
-    await this.#append(MANIFEST_NAME, fileBody(this.#lines, 0, size));
+    await this.#lines.flush();
+    const { file } = this.#lines;
+    const { size } = await file.stat();
+    await this.#append(MANIFEST_NAME, fileBody(file, 0, size));
     await this.#write(Buffer.alloc(2 * TAR_BLOCK));
     // Behind it may be the rest of a body that failed.
     await this.#file.truncate(this.#at);
@@ -77,7 +81,7 @@ export class ExportTar implements ExportFiles {
 
   async #close(): Promise<void> {
     await this.#file.close().catch(() => {});
-    await this.#lines.close().catch(() => {});
+    await this.#lines.file.close().catch(() => {});
   }
 
   async #append(name: string, body: Body): Promise<StoredBody> {
@@ -96,6 +100,14 @@ export class ExportTar implements ExportFiles {
       throw error;
     }
     return { file: name, bytes: body.bytes, sha256: hash.digest("hex") };
+  }
+
+  /** In one write, with its header and padding. */
+  async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {
+    const header = tarHeader(name, bytes.length, this.#nowMs);
+    await this.#write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { file: name, bytes: bytes.length, sha256 };
   }
 
   async #write(bytes: Bytes): Promise<void> {

@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readdir, realpath } from "node:fs/promises";
+import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Body } from "../item.ts";
@@ -45,8 +45,8 @@ export class FolderTree implements FileTree {
   async body(path: string): Promise<Body | null> {
     requireInside(path);
     const full = join(this.#root, ...path.split("/"));
-    const found = await lstat(full).catch(() => null);
-    if (found === null || !found.isFile()) return null;
+    const found = lstatSync(full, { throwIfNoEntry: false });
+    if (found === undefined || !found.isFile()) return null;
     if (!(await this.#isInside(dirname(full)))) throw outside(path);
     return openedBody(full, found.size);
   }
@@ -66,7 +66,8 @@ export class FolderTree implements FileTree {
     const names = (await readdir(join(this.#root, path))).sort();
     for (const name of names) {
       const own = path === "" ? name : `${path}/${name}`;
-      const found = await lstat(join(this.#root, own));
+      // A call into the thread pool costs several times as much as the look itself.
+      const found = lstatSync(join(this.#root, own));
       const kind = found.isFile() ? "file" : found.isDirectory() ? "directory" : "other";
       yield {
         path: own,
@@ -81,13 +82,44 @@ export class FolderTree implements FileTree {
   }
 }
 
+/** Reads up to this length are done at once: see `#walk`. */
+const SMALL_BYTES_MAX = 64 * 1024;
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW;
+
+function readSmall(path: string, from: number, count: number): Bytes {
+  const bytes = Buffer.allocUnsafe(count);
+  let file = -1;
+  try {
+    file = openSync(path, READ_ONLY);
+    let done = 0;
+    while (done < count) {
+      const got = readSync(file, bytes, done, count - done, from + done);
+      if (got === 0) throw new Error("it became shorter");
+      done += got;
+    }
+    return bytes;
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    if (file >= 0) closeSync(file);
+  }
+}
+
+function unreadable(path: string, error: unknown): TransferError {
+  return new TransferError(`${path} cannot be read (${(error as Error).message}).`);
+}
+
 /** Opens the file when it is read. It is not followed if it has become a link. */
 function openedBody(path: string, bytes: number): Body {
   return {
     bytes,
     async *read(from = 0, count = bytes - from): AsyncGenerator<Bytes> {
-      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error) => {
-        throw new TransferError(`${path} cannot be read (${(error as Error).message}).`);
+      if (count <= SMALL_BYTES_MAX) {
+        yield readSmall(path, from, count);
+        return;
+      }
+      const file = await open(path, READ_ONLY).catch((error) => {
+        throw unreadable(path, error);
       });
       try {
         yield* fileBody(file, 0, bytes).read(from, count);
