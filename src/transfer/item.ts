@@ -251,13 +251,3 @@ export function nameOf(item: Item): string {
       return `${item.kind} ${item.name}`;
   }
 }
-
-/** A body of bytes at hand. */
-export function bodyOf(bytes: Bytes): Body {
-  return {
-    bytes: bytes.length,
-    async *read(from = 0, count = bytes.length - from) {
-      if (count > 0) yield bytes.subarray(from, from + count);
-    },
-  };
-}
