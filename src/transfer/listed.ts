@@ -1,5 +1,5 @@
 import { percentDecode } from "../base/percent-text.ts";
-import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
+import { parseXml, type XmlElement } from "../front/rest/xml/parse-xml.ts";
 import type { Pairs, Policy } from "./item.ts";
 import type { Asked, RestClient } from "./rest-client.ts";
 
@@ -47,10 +47,12 @@ export function pairsAt(parent: XmlElement, name: string): Pairs {
   return childAt(parent, name)?.children.map((child) => [child.name, child.text]) ?? [];
 }
 
+/** The stored access policies; none if the credentials are a SAS, which never permits to read them. */
 export async function policiesAt(client: RestClient, asked: Asked): Promise<Policy[]> {
-  const { bytes } = await client.request(asked);
-  if (bytes.length === 0) return [];
-  const root = await client.xml(asked);
+  const isSas = "sas" in client.address.credentials;
+  const { status, bytes } = await client.request({ ...asked, expects: isSas ? [403] : [] });
+  if (status !== 200 || bytes.length === 0) return [];
+  const root = parseXml(bytes);
   return root.children.map((identifier) => {
     const terms = childAt(identifier, "AccessPolicy");
     const fields = { start: "Start", expiry: "Expiry", permission: "Permission" };
