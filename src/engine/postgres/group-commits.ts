@@ -74,7 +74,9 @@ export class GroupCommits {
 
   /** Runs a body on the cache, only to see what it lacks. False if it lacks something. */
   try(call: Call, cached: CachedState, nowMs: Instant): boolean {
-    if (call.rounds === 0) call.beginStampsAfter(greater(this.#lastStamp, this.#lastTriedStamp));
+    // Records that the cache shows may have stamps of other front ends: none is given again.
+    const last = greater(this.#lastStamp, this.#cache.lastStamp);
+    call.beginStampsAfter(call.rounds === 0 ? greater(last, this.#lastTriedStamp) : last);
     const lacksNothing = call.run(cached, cached, nowMs);
     this.#lastTriedStamp = greater(this.#lastTriedStamp, call.lastStamp);
     call.discard();
@@ -122,7 +124,7 @@ export class GroupCommits {
     if (!this.#connections.isCurrent(session)) return null;
     const [, [row = []] = [], [[databaseMs] = []] = [], changed = []] = answers as Row[][];
     const last = readLastCommit(row, databaseMs, this.#time);
-    applyChanges(this.#cache, last.number, changed);
+    applyChanges(this.#cache, last, changed);
     this.#lastStamp = greater(this.#lastStamp, last.stamp);
     return last;
   }

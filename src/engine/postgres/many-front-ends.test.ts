@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, ManualClock } from "../../base/clock.ts";
 import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { assertRising, k, list, put, read, v } from "../../store/opened-store.contract.ts";
@@ -12,6 +12,7 @@ import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.t
 import { openPostgresStore, type PostgresStoreOptions } from "./store.ts";
 
 const skip = skipWithoutPostgres();
+const NOON = Date.UTC(2024, 0, 1, 12);
 
 /** Sends each call to another of several front ends. */
 class AnyFrontEnd implements Store {
@@ -85,6 +86,19 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
         assert.ok(all.includes(`${hex(round % 5)}=${round}`), `${all}`);
       }
     }
+  });
+
+  test("a body that is only tried gets no stamp that another front end has given", async (t) => {
+    const { a, b } = await opened(t, 2, { clock: new ManualClock(NOON) });
+    const begin = (tx: Transaction) => tx.set(k(1), v(`${tx.stamp()}`));
+    await b.transact(begin);
+    for (let count = 0; count < 5; count++) await a.transact(begin);
+    await read(b, k(1));
+    let isRepeated = false;
+    await b.transact((tx) => {
+      if (tx.stamp() <= BigInt(`${tx.get(k(1))}`)) isRepeated = true;
+    });
+    assert.equal(isRepeated, false);
   });
 
   test("large values that another front end changed are fetched again", async (t) => {

@@ -39,8 +39,13 @@ export function askForChanges({ number }: RecordCache): Step {
   return { statement: READ_CHANGES, values: [number === null ? NEVER : `${number}`] };
 }
 
-/** Advances the cache to `number`, by rows of `READ_CHANGES`. Forgets all if some are missing. */
-export function applyChanges(cache: RecordCache, number: number, rows: readonly Row[]): void {
+/** Advances the cache to a commit, by rows of `READ_CHANGES`. Forgets all if some are missing. */
+export function applyChanges(
+  cache: RecordCache,
+  { number, stamp }: Pick<LastCommit, "number" | "stamp">,
+  rows: readonly Row[],
+): void {
+  cache.hearStamp(stamp);
   if (cache.number === null || number - cache.number > CHANGES_MAX) {
     if (cache.number === null || number > cache.number) cache.forget(number);
     return;

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import type { ChangeListener } from "../../store/store.ts";
 import { CachedRanges } from "../cached-ranges.ts";
 import { keyOf, type Named, nameOf, SortedItems } from "../sorted-items.ts";
@@ -47,6 +48,7 @@ export class RecordCache {
   #holds = 0;
   #bytes = 0;
   #number: number | null = null;
+  #lastStamp: Stamp = 0n;
 
   /** `tell` gets the keys of each commit that it advances to, or null if it lost track. */
   constructor(bytesMax: number, tell: ChangeListener = () => {}) {
@@ -57,6 +59,16 @@ export class RecordCache {
   /** The number of the commit that it shows; null if it knows nothing yet. */
   get number(): number | null {
     return this.#number;
+  }
+
+  /** No record that it shows has a later stamp. */
+  get lastStamp(): Stamp {
+    return this.#lastStamp;
+  }
+
+  /** Notes the last stamp of a commit that it is about to show. */
+  hearStamp(stamp: Stamp): void {
+    if (stamp > this.#lastStamp) this.#lastStamp = stamp;
   }
 
   get bytes(): number {

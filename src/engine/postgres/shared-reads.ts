@@ -76,7 +76,7 @@ export class SharedReads {
       if (!this.#connections.isCurrent(session)) return null;
       const [[row = []] = [], changes = [], ...records] = answers;
       const last = readLastCommit(row, row[3], this.#time);
-      applyChanges(this.#cache, last.number, changes);
+      applyChanges(this.#cache, last, changes);
       this.#cache.makeRoom();
       fetching.learn(this.#cache, fetch, last.number, records);
       return last;
