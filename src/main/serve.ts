@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { NotLeader } from "../cluster/front-end.ts";
 import type { Health } from "../front/health.ts";
-import { Outcomes } from "../front/outcome.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
@@ -15,16 +14,13 @@ import { TableSweep } from "../service/table/sweep.ts";
 import { type FailStop, isFullError } from "../store/store.ts";
 import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
-import { Console } from "./console/console.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { doorsOf } from "./doors.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
 import type { ServiceName } from "./flags.ts";
 import { LeaderWork } from "./leader-work.ts";
-import { listenError } from "./listen-error.ts";
 import { Listeners } from "./listeners.ts";
 import { type Log, openLog } from "./log.ts";
-import { Metrics } from "./metrics/metrics.ts";
 import { type Data, openData } from "./open-data.ts";
 import { Readiness } from "./readiness.ts";
 import { type ReloadDone, Reloading } from "./reload.ts";
@@ -35,6 +31,7 @@ import type { ServedLab } from "./served-lab.ts";
 import type { Settings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Undo } from "./undo.ts";
+import { Views } from "./views.ts";
 
 /** A running server. */
 export interface Serving {
@@ -133,14 +130,7 @@ async function open(
     log.tell(isShort ? FULL : NO_LONGER_FULL);
     background.spaceIs(isShort);
   });
-  const load = {
-    budget: new SendBudget(),
-    slices: new SliceQuota(),
-    work: new WaitingWork(),
-    readMemory: restReadMemory(),
-    wholeBodies: wholeBodyBudget(),
-  };
-  undo.add(async () => load.readMemory.close());
+  const load = sharedLoad(undo);
   const readiness = new Readiness(data.dependencies, around.schedule);
   undo.add(async () => readiness.stop());
   const health = (): Health => ({
@@ -149,28 +139,19 @@ async function open(
     outage: readiness.outage,
     isFull: data.space?.isShort === true,
   });
-  const metrics = settings.metrics === null ? null : new Metrics(settings.services);
-  const outcomes = new Outcomes(log.onOutcome, metrics?.onOutcome);
-  const shared = { ...load, health, outcomes };
+  const views = new Views(settings, log);
+  const shared = { ...load, health, outcomes: views.outcomes };
   const { adminToken: token } = around;
   let current = settings;
   const doors = () => doorsOf(data, around, () => current, reload, undo);
   const admin = token === undefined ? null : { token, doors: doors() };
   await seedData(settings, data, log);
-  const setup = {
-    around,
-    log,
-    data: { ...data, copies },
-    epoch,
-    admin,
-    shared,
-    lab: lab?.lab ?? null,
-  };
-  const figures = settings.console === null ? null : new Metrics(settings.services);
-  const listeners = await Listeners.open(setup, settings, undo, (name, listener) => {
-    metrics?.watch(name, listener);
-    figures?.watch(name, listener);
-  });
+  const served = { data: { ...data, copies }, epoch, admin, lab: lab?.lab ?? null };
+  const setup = { around, log, shared, ...served };
+  const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
+    views.watch(name, listener),
+  );
+  const { origins } = listeners;
   if (leading !== null) leading.adopt = (runs) => listeners.adopt(runs);
   background.start();
   readiness.start();
@@ -179,33 +160,16 @@ async function open(
     scrub.start();
     undo.add(() => scrub.stop());
   }
-  const { metrics: at } = settings;
-  let metricsOrigin: string | null = null;
-  const measured = { ...around, clock: lab?.clock ?? around.clock, ...load, health, data };
-  if (at !== null && metrics !== null) {
-    const onError = (error: unknown) => log.warn("metrics", error);
-    const seen = { ...measured, onError };
-    metricsOrigin = await metrics.open(at, seen).catch((error) => {
-      throw listenError("metrics", at, error);
-    });
-    undo.add(() => metrics.close());
-  }
-  let console: Console | null = null;
-  if (figures !== null) {
-    const onError = (error: unknown) => log.warn("console", error);
-    const { origins } = listeners;
-    const seen = { ...measured, onError, outcomes, figures, origins };
-    console = await Console.open(settings, seen);
-    undo.add(console.close);
-  }
-  const consoleAddress = console?.address ?? null;
-  const labOrigin = (await lab?.open(stored, background, listeners.origins, log, undo)) ?? null;
+  const clock = lab?.clock ?? around.clock;
+  const measured = { ...around, clock, ...load, health, data, origins };
+  const addresses = await views.open(settings, measured, log, undo);
+  const labOrigin = (await lab?.open(stored, background, origins, log, undo)) ?? null;
   const apply = (changed: Settings) => {
     logKeyFailures(changed, log);
     lab?.change(changed);
     listeners.change(changed);
     current = changed;
-    console?.change(changed);
+    views.change(changed);
   };
   const retire = async () => {
     if (settings.stopDelayMs === 0) return;
@@ -213,8 +177,20 @@ async function open(
     listeners.retire();
     await new Promise<void>((resolve) => around.schedule(resolve, settings.stopDelayMs));
   };
-  const { origins } = listeners;
-  return { origins, metricsOrigin, consoleAddress, labOrigin, apply, retire };
+  return { origins, ...addresses, labOrigin, apply, retire };
+}
+
+/** Memory and slices of time that all listeners share. */
+function sharedLoad(undo: Undo) {
+  const readMemory = restReadMemory();
+  undo.add(async () => readMemory.close());
+  return {
+    budget: new SendBudget(),
+    slices: new SliceQuota(),
+    work: new WaitingWork(),
+    readMemory,
+    wholeBodies: wholeBodyBudget(),
+  };
 }
 
 /** Makes the lab, which is loaded only when it is asked for. */
