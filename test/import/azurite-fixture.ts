@@ -22,10 +22,13 @@ export function writeAzuriteFixture(path: string, fixture: AzuriteFixture): void
   writeFileSync(path, brotliCompressSync(JSON.stringify(fixture)));
 }
 
-/** A folder of Azurite as if it had been filled now: the times of its messages are moved. */
+/** Longer than filling a folder took, so that its messages were visible before it is read. */
+const FILLED_BEFORE_MS = 3_600_000;
+
+/** A folder of Azurite as if it had been filled an hour ago: the times of its messages are moved. */
 export function unpackAzuriteFixture(version: string, folder: string): string {
   const { filledMs, files } = readAzuriteFixture(azuriteFixturePath(version));
-  const byMs = Date.now() - filledMs;
+  const byMs = Date.now() - FILLED_BEFORE_MS - filledMs;
   unpackFolder({ ...files, [QUEUES]: redated(files[QUEUES] ?? "", byMs) }, folder);
   return folder;
 }
