@@ -54,7 +54,7 @@ test("a read after a write does not show what was before, and one at its time ma
   assert.equal(verdictOf(PUT, write, old([3, 6]), blob([7, 8], "get", 404)), "unexplained");
 });
 
-test("the order that was found is told", () => {
+test("the verdict has the order that was found", () => {
   const get = blob([2, 9], "get", 200, { etag: "B" });
   const write = blob([3, 4], "put", 201, { etag: "B" });
   const [found] = checkHistory({ operations: [PUT, get, write] });

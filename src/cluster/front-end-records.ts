@@ -83,7 +83,7 @@ export function renewLeader(
   const old = readLeader(tx);
   const isOver = old === null || old.untilMs <= nowMs;
   if (!isOver && old.frontEnd !== frontEnd) return old;
-  // Whoever let its lease run out begins anew, and gives the others time to come back, too.
+  // A leader whose lease ran out starts a new term, which gives the others time to come back, too.
   const leader = { frontEnd, sinceMs: isOver ? nowMs : old.sinceMs, untilMs };
   tx.set(leaderKey(), leaderFormat.encode(leader));
   return leader;

@@ -228,7 +228,7 @@ export class FrontEnd implements Others {
       if (beaten === null) this.end(new FrontEndEnded());
       else this.#learn(beaten, clock.elapsedMs() - beganMs);
     } catch {
-      // Whoever needs the records reports that they are out of reach.
+      // The calls that need the records report the outage.
       this.#leads = false;
     }
     if (this.#next !== null) this.#beatAfter(this.#hasFailed(beganMs) ? BEAT_AGAIN_MS : BEAT_MS);

@@ -141,7 +141,7 @@ export class RangeSweep {
     const { parent } = readLayer(tx, layer);
     deleteLayer(tx, layer);
     deleteDoomed(tx, layer);
-    // Nobody could find the parent through this layer any more.
+    // No reader has reached the parent through this layer since it died, hence the same stamp.
     if (parent !== null) dropLayer(tx, parent, this.#readers.others, died);
   }
 

@@ -13,7 +13,7 @@ export interface ConsoleFacts {
   accounts(): readonly ConsoleAccount[];
   /** Somebody is signed in: measures what `figures` tells. */
   begin(): void;
-  /** Nobody is signed in any more. */
+  /** The last session has ended. */
   end(): Promise<void>;
   /** Everything that is held, of all accounts. */
   holders(): Promise<HolderList>;

@@ -133,7 +133,7 @@ test("a POST without the page's header is refused, and so is the name of another
   assert.equal((await ask("/", { host: "localhost:10005" })).status, 200);
 });
 
-test("bad requests are told what to do", async (t) => {
+test("answers to bad requests say what to do", async (t) => {
   const { ask, post, cookieOf, token } = await opened(t);
   assert.equal((await post("/api/sign-in", { account: "one" })).status, 400);
   assert.equal((await ask("/api/sign-in", PAGE, "POST", "{")).status, 400);

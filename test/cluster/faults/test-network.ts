@@ -7,7 +7,7 @@ export interface Host {
   readonly address: string;
   /** A program with arguments that runs the command given after them on this machine. */
   readonly within: readonly string[];
-  /** Pulls its network cable: packets are lost, and nobody is told. */
+  /** Pulls its network cable: packets are lost without an error. */
   cut(): void;
   mend(): void;
   /** Ends all of its processes, as a loss of power does. */
