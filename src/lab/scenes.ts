@@ -101,7 +101,7 @@ async function playLostUpdate(stage: Stage): Promise<void> {
     put(stage, client, "doc", { "if-match": etags.get(client) ?? "" });
   const met = stage.meet("PutBlob", stage.clients);
   const first = await Promise.all([...clientsOf(stage).map(write), met]);
-  // Who lost reads again, and adds its change to what is there.
+  // A client that lost reads again, and adds its change to what is there.
   for (const [at, client] of clientsOf(stage).entries()) {
     const answer = first[at];
     if (answer === undefined || answer.status !== 412) continue;

@@ -5,7 +5,7 @@ import { UsageError } from "./start-error.ts";
 /** A command, and the argument behind it. */
 export interface CommandWords {
   readonly command: CommandName;
-  /** The name of an account, a path, or what a lab is told; null if there is none. */
+  /** The name of an account, a path, or a command for the lab; null if there is none. */
   readonly argument: string | null;
 }
 

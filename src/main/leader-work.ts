@@ -45,7 +45,7 @@ export class LeaderWork {
   /** One round of background work, if this front end leads. True while there may be more to do. */
   async round(): Promise<boolean> {
     if (!this.#frontEnd.isSweeper) {
-      // Whoever leads again does not know what happened meanwhile.
+      // A front end that leads again does not know what happened meanwhile.
       this.#epochs = null;
       this.#cleaned = null;
       this.#collection = this.#newCollection();

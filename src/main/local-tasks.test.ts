@@ -26,7 +26,7 @@ function setup(next = async (): Promise<string> => "more") {
   return { tasks, timers, ask, closed: () => closed };
 }
 
-test("a task goes on when it is asked to, and ends when it is told to", async () => {
+test("a task continues on each request, and ends when the command ends it", async () => {
   const { ask, closed } = setup();
   const { body: id } = await ask({ begin: null });
   assert.deepEqual(await ask({ next: id }), { status: 200, body: "more" });

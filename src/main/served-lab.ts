@@ -65,7 +65,7 @@ export class ServedLab {
       replace: (work) =>
         background.alone(async () => {
           work();
-          // Nobody has these handles open any more: not even clients that are still connected.
+          // These handles are closed now, also those of clients that are still connected.
           await clearHandles(data, () => false);
         }),
     });

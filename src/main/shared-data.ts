@@ -89,7 +89,7 @@ function join(store: PostgresStore, around: SharedSurroundings): Promise<FrontEn
   return FrontEnd.join({ store, number, clock, schedule, leaseMs, onEnded: failStop });
 }
 
-/** Nobody but its maker knows which extents are being written: others sweep them after its end. */
+/** Only its maker knows which extents are being written, so others sweep them after its end. */
 function sweepsOf(frontEnd: FrontEnd): (maker: number) => boolean {
   return (maker) =>
     maker === frontEnd.number || (frontEnd.isSweeper && frontEnd.ended.includes(maker));

@@ -24,7 +24,7 @@ export class AccountSource implements Source {
     this.#onFailure = onFailure;
   }
 
-  /** Nobody knows before everything is listed. */
+  /** Unknown until everything is listed. */
   async survey(): Promise<null> {
     return null;
   }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock, Instant } from "../../base/clock.ts";
 
-/** Who is signed in to the console. */
+/** The sessions that are signed in to the console. */
 export interface Session {
   /** The one account that the session may see; null for the operator, who sees everything. */
   readonly account: string | null;

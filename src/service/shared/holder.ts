@@ -1,6 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 
-/** Who holds something that others may be waiting for, and where. */
+/** The holder of something that others may be waiting for, and where it is. */
 export interface Holder {
   readonly account: string;
   /** The container, queue or share. */

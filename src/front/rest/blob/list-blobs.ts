@@ -267,7 +267,7 @@ function blobElement(shown: ShownBlob, parts: number): string {
   );
 }
 
-/** Who lists has no key: encrypted metadata is only mentioned. */
+/** A list request carries no key, so encrypted metadata is only mentioned. */
 function metadataOfBlob({ metadata, encryption }: Blob): string {
   return encryption === null ? metadataElement(metadata) : '<Metadata Encrypted="true" />';
 }
