@@ -132,8 +132,9 @@ async function start(asked: StartAsked, program: Program): Promise<void> {
   );
   // Azurite's --silent only stops the lines about requests.
   const isQuiet = settings.silent && !program.isAzurite;
+  // One write: whoever waits for one of the lines has them all.
   const say = (all: readonly string[]) => {
-    if (!isQuiet) for (const line of all) around.out(line);
+    if (!isQuiet && all.length > 0) around.out(all.join("\n"));
   };
   const closing = openControl(settings, serving.origins, adminToken);
   const stop = async () => {

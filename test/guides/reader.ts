@@ -33,15 +33,15 @@ const PORTS = ["10000", "10001", "10002", "10003", "10004", "10445", METRICS_POR
 const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11004", "11445", "10464", "11006"];
 /** The documented port of a proxy. */
 const PROXY_PORT = "8443";
-const READY = /^(?:Console:|Azurite Table service is successfully listening)/m;
+const READY = /^(?:Console:|Azurite Table service is successfully listening).*\n/m;
 /** Its port is any if another server runs on this machine, and its token is new each time. */
 const CONSOLE = /^Console: http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/m;
 const DOCUMENTED_CONSOLE = "Console: http://127.0.0.1:10005/#token=…";
 /** The last line of a server that a page starts with these services only. */
-const READY_SOME = /^Queue service is successfully listening/m;
+const READY_SOME = /^Queue service is successfully listening.*\n/m;
 const SOME_SERVICES = "--services blob,queue";
-const METRICS_READY = /^Metrics are at .*:(\d+)\/metrics$/m;
-const LAB_READY = /^The lab is at .*:(\d+)$/m;
+const METRICS_READY = /^Metrics are at .*:(\d+)\/metrics\n/m;
+const LAB_READY = /^The lab is at .*:(\d+)\n/m;
 
 /**
  * Follows a page like a reader, in its own folder. Two things differ from the page: the commands of
@@ -230,12 +230,12 @@ class Server {
     child.stderr?.setEncoding("utf8").on("data", (part: string) => {
       errors += part;
     });
-    const ready = readyLineOf(text);
+    const ready = readyLinesOf(text);
     return await new Promise((resolve, reject) => {
       child.on("close", () => reject(new Error(`It did not serve: ${printed}${errors}`)));
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
         printed += part;
-        if (ready.test(printed)) resolve(new Server(child, printed));
+        if (ready.every((line) => line.test(printed))) resolve(new Server(child, printed));
       });
     });
   }
@@ -266,8 +266,10 @@ function documented(text: string, server: Server | null, ports: readonly string[
   }, asked);
 }
 
-/** The last line that the server of this command prints when it starts. */
-function readyLineOf(command: string): RegExp {
-  if (command.includes("--metricsPort")) return METRICS_READY;
-  return command.includes(SOME_SERVICES) ? READY_SOME : READY;
+/** What the server of this command has printed once it is ready. Parts of it arrive one by one. */
+function readyLinesOf(command: string): RegExp[] {
+  const lines = [command.includes(SOME_SERVICES) ? READY_SOME : READY];
+  if (command.includes("--metricsPort")) lines.push(METRICS_READY);
+  if (command.includes("--lab")) lines.push(LAB_READY);
+  return lines;
 }
