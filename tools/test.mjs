@@ -3,7 +3,8 @@
 // `npm test -- --node 22` runs everything, or what is named behind it, on that version of Node.
 // `npm test -- cluster` runs all client tests on front ends over PostgreSQL, with bytes in a folder and in a bucket.
 // Those in test/long run only if they are named: they need a machine of their own, or much time.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { findNode, NODE_VERSIONS, ownMajor, withNode } from "./node-versions.mjs";
@@ -39,6 +40,11 @@ const FRONT_END_TESTS = [
   ...["queue-consumers", "table-batches", "table-concurrency"],
 ].map((name) => `dist/test/sdk/${name}.test.js`);
 
+/** Tests that wait for minutes and compute little. They run beside the others, one by one. */
+const WAITING_TESTS = ["cluster/killed-front-end", "smb/torture"].map(
+  (name) => `dist/test/${name}.test.js`,
+);
+
 /** Where the whole of them runs: how many front ends, and where their bytes are. */
 const CLUSTERS = [
   { LAZULI_TEST_FRONT_ENDS: "1", LAZULI_TEST_BYTES: "folder" },
@@ -55,25 +61,24 @@ const CHECKS = {
   tidy: () => run("dist/tools/tidy/tidy.js"),
   unused: () => run("node_modules/knip/bin/knip.js"),
   unit: () => runTests(testFiles("dist/src", "dist/tools", "dist/bench")),
-  clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
+  clients: () => runClients(),
   listeners: () => runTests(listenerTests(), { LAZULI_TEST_LISTENER: "node" }),
   "front-ends": () =>
     runOnCluster(FRONT_END_TESTS, { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "folder" }),
-  nodes: () => Object.keys(NODE_VERSIONS).map(runOnNode).every(Boolean),
+  nodes: () => allPass(Object.keys(NODE_VERSIONS), runOnNode),
 };
 
 /** Parts that take too long to run unless they are named. */
 const LONG_CHECKS = {
-  cluster: () =>
-    CLUSTERS.map((where) => runOnCluster(testFiles("dist/test/sdk"), where)).every(Boolean),
+  cluster: () => allPass(CLUSTERS, (where) => runOnCluster(testFiles("dist/test/sdk"), where)),
 };
 
 process.chdir(root);
-process.exitCode = runAll(process.argv.slice(2)) ? 0 : 1;
+process.exitCode = (await runAll(process.argv.slice(2))) ? 0 : 1;
 
-function runAll([first, major, ...rest]) {
+async function runAll([first, major, ...rest]) {
   if (first === "--node") return runAllOn(major, rest);
-  return install() && runChecks(process.argv.slice(2));
+  return install() && (await runChecks(process.argv.slice(2)));
 }
 
 /** Runs this program on another version of Node. */
@@ -96,7 +101,7 @@ function runAllOn(major, asked) {
 }
 
 /** Runs the tests that depend on Node most; true if this version cannot be had. */
-function runOnNode(major) {
+async function runOnNode(major) {
   if (major === ownMajor) return true;
   const node = findNode(major);
   if (node === null) {
@@ -107,37 +112,44 @@ function runOnNode(major) {
   const files = testFiles("dist/src", "dist/test").filter((file) =>
     NODE_TESTS.some((start) => file.startsWith(start)),
   );
-  return runTests(files, withNode(node, process.env), node);
+  return await runTests(files, withNode(node, process.env), node);
 }
 
 function unavailable(major) {
   return `Node ${NODE_VERSIONS[major]} for this system could not be fetched from npm's registry.`;
 }
 
-function runChecks(asked) {
+async function runChecks(asked) {
   const all = { ...CHECKS, ...LONG_CHECKS };
   const parts = asked.filter((word) => word in all);
   const patterns = asked.filter((word) => !(word in all));
   const started = performance.now();
   const results = [];
-  const note = (name, check) => results.push([name, timed(name, check)]);
+  const note = async (name, check) => results.push([name, await timed(name, check)]);
   for (const [name, check] of Object.entries(all)) {
     const isDefault = asked.length === 0 && name in CHECKS;
     // Everything else runs on what the first part compiles.
-    if (name === "types" || isDefault || parts.includes(name)) note(name, check);
+    if (name === "types" || isDefault || parts.includes(name)) await note(name, check);
   }
-  for (const pattern of patterns) note(pattern, () => runTests(matching(pattern)));
+  for (const pattern of patterns) await note(pattern, () => runTests(matching(pattern)));
   const failed = results.filter(([, passed]) => !passed).map(([name]) => name);
   const summary = failed.length === 0 ? "All checks passed" : `Failed: ${failed.join(", ")}`;
   console.log(`\n${summary} (${secondsSince(started)}).`);
   return failed.length === 0;
 }
 
-function timed(name, check) {
+async function timed(name, check) {
   const started = performance.now();
   console.log(`\n== ${name}`);
-  const passed = check();
+  const passed = await check();
   console.log(`== ${name}: ${passed ? "passed" : "FAILED"} (${secondsSince(started)})`);
+  return passed;
+}
+
+/** Whether all of them pass. Each is tried, one after another. */
+async function allPass(all, passes) {
+  let passed = true;
+  for (const each of all) passed = (await passes(each)) && passed;
   return passed;
 }
 
@@ -171,31 +183,58 @@ function runOnCluster(files, where) {
   return runTests(files, env, process.execPath, ["dist/test/cluster/with-servers.js"]);
 }
 
-function runTests(files, env = {}, node = process.execPath, around = []) {
+async function runClients() {
+  const files = testFiles("dist/test").filter((file) => !isLong(file));
+  const waiting = files.filter((file) => WAITING_TESTS.includes(file));
+  const beside = startTests(waiting, { concurrency: 1, stdout: "pipe" });
+  let printed = "";
+  beside.stdout.setEncoding("utf8").on("data", (text) => {
+    printed += text;
+  });
+  const ended = once(beside, "close");
+  const passed = await runTests(files.filter((file) => !waiting.includes(file)));
+  const [status] = await ended;
+  console.log(`-- beside them: ${waiting.length} files\n${printed.trimEnd()}`);
+  return passed && status === 0;
+}
+
+async function runTests(files, env = {}, node = process.execPath, around = []) {
   if (files.length === 0) {
     console.error("No test file is named so.");
     return false;
   }
+  const [status] = await once(startTests(files, { env, node, around }), "close");
+  return status === 0;
+}
+
+/** Runs test files in a process of their own, some of them at once. */
+function startTests(
+  files,
+  {
+    env = {},
+    node = process.execPath,
+    around = [],
+    concurrency = availableParallelism(),
+    stdout = "inherit",
+  },
+) {
   const reporter = fileURLToPath(new URL("./report.mjs", import.meta.url));
-  return runWith(
-    node,
-    env,
+  const args = [
     ...(around.length === 0 ? [] : [...around, node]),
     "--enable-source-maps",
     "--test",
-    `--test-concurrency=${availableParallelism()}`,
+    `--test-concurrency=${concurrency}`,
     `--test-timeout=${FILE_MS_MAX}`,
     `--test-reporter=${reporter}`,
     "--test-reporter-destination=stdout",
     ...files,
-  );
+  ];
+  return spawn(node, args, {
+    stdio: ["ignore", stdout, "inherit"],
+    env: { ...process.env, ...env },
+  });
 }
 
 function run(...args) {
-  return runWith(process.execPath, {}, ...args);
-}
-
-function runWith(node, env, ...args) {
-  const options = { stdio: ["ignore", 1, 2], env: { ...process.env, ...env } };
-  return spawnSync(node, args, options).status === 0;
+  return spawnSync(process.execPath, args, { stdio: ["ignore", 1, 2] }).status === 0;
 }
