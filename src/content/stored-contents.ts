@@ -214,6 +214,11 @@ export class StoredContents implements Contents {
       : keysToDrop([content]);
   }
 
+  prefetchDrops(tx: Transaction, contents: () => readonly Content[]): void {
+    prefetch(tx, () => contents().flatMap((content) => this.needsToDrop(content)));
+    prefetch(tx, () => keysToDrop(contents().flatMap((content) => this.#droppedWith(tx, content))));
+  }
+
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
     if (content.kind !== "list") return [];
     const segments = readStarts(view, content.id).length;
@@ -289,6 +294,13 @@ export class StoredContents implements Contents {
     deleteContent(tx, id);
     deleteSegment(tx, id, 0);
     return parts;
+  }
+
+  /** What loses a reference too if a content loses its last one, as far as `drop` does that. */
+  #droppedWith(tx: Transaction, content: Content): readonly Content[] {
+    if (content.kind === "map") return this.maps.leavesIfSmall(tx, content);
+    if (content.kind !== "list") return [];
+    return (this.#shortList(tx, content.id) ?? NO_PARTS).map((part) => part.content);
   }
 
   /** Passes a list's references on to `shared`, adds missing ones, and drops the others. */

@@ -7,7 +7,7 @@ import { INLINE_BYTES_MAX } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Others } from "../store/others.ts";
 import type { RangeMaps, Ranges } from "../store/range-map.ts";
-import type { Store, Transaction, View } from "../store/store.ts";
+import { type Store, type Transaction, unlessDamaged, type View } from "../store/store.ts";
 import { AppendedEntries } from "./appended-entries.ts";
 import { keyOfFirstSegment, keysToDrop, keysToShare } from "./content-records.ts";
 import { entriesShowing } from "./content-slices.ts";
@@ -231,6 +231,11 @@ export class StoredRangeMaps implements RangeMaps {
   /** What `drop` reads. */
   needsToDrop({ id }: Content): readonly Need[] {
     return needsOfFirst(id);
+  }
+
+  /** The leaves that `drop` drops together with a map. */
+  leavesIfSmall(tx: Transaction, map: Content): readonly Content[] {
+    return leavesIn(unlessDamaged(() => this.#entriesIfSmall(tx, map)) ?? []);
   }
 
   /** Runs one round of sweeping; returns true while there may be more to do. */

@@ -61,8 +61,10 @@ export interface Contents {
   drop(tx: Transaction, content: Content): void;
   /** What `share` reads, to be named with `prefetch` by a body that shares many contents. */
   needsToShare(content: Content): readonly Need[];
-  /** What `drop` reads first, to be named with `prefetch` by a body that drops many contents. */
+  /** What `drop` reads first, for a body that prefetches more than this. */
   needsToDrop(content: Content): readonly Need[];
+  /** Prefetches what `drop` reads, for a body that drops many contents. */
+  prefetchDrops(tx: Transaction, contents: () => readonly Content[]): void;
   /** The parts of a list, without the first `skip`; a leaf has none. */
   partsOf(view: View, content: Content, skip: number, limit: number): Part[];
   /**

@@ -16,6 +16,8 @@ for (const engine of ["memory", "embedded"] as const) {
       const run = { seed: SEED, clients: CLIENTS, blobs: BLOBS, operations: operationsOr(200) };
       const { history, startMs } = await runBlobs(server, run);
       t.diagnostic(`${history.length} operations`);
+      // A failure inside explains more than an answer that nothing explains.
+      assert.deepEqual(server.failures, [], `LAZULI_SEED=${SEED}`);
       assert.deepEqual(checkBlobs(history, startMs), [], `LAZULI_SEED=${SEED}`);
     } finally {
       await server.close();

@@ -33,6 +33,8 @@ for (const engine of ["memory", "embedded"] as const) {
           ),
       });
       t.diagnostic(`${history.length} operations`);
+      // A failure inside explains more than an answer that nothing explains.
+      assert.deepEqual(server.failures, [], `LAZULI_SEED=${SEED}`);
       assert.deepEqual(checkEntities(history), [], `LAZULI_SEED=${SEED}`);
     } finally {
       await server.close();

@@ -47,6 +47,8 @@ for (const engine of ["memory", "embedded"] as const) {
       });
       await Promise.all(sweeps);
       t.diagnostic(`${history.length} operations`);
+      // A failure inside explains more than an answer that nothing explains.
+      assert.deepEqual(server.failures, [], `LAZULI_SEED=${SEED}`);
       assert.deepEqual(checkQueues(history, startMs), [], `LAZULI_SEED=${SEED}`);
     } finally {
       await server.close();

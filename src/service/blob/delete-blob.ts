@@ -73,6 +73,7 @@ function deleteCurrent(
   // The service looks for snapshots only, and finds none.
   const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
   if (findsNone) throw new Fault("BlobNotFound");
+  context.contents.prefetchDrops(tx, () => snapshots.map((snapshot) => snapshot.blob.content));
   let isGone = true;
   for (const { stamp, blob: snapshot } of snapshots) {
     isGone = removeRevision(context, tx, place, { kind: "snapshot", stamp }, snapshot);

@@ -3,7 +3,6 @@ import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
-import { prefetch } from "../../store/accelerated.ts";
 import type { Content } from "../../store/content.ts";
 import type { Draft } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -132,7 +131,7 @@ function commit(
 ): BlobWritten {
   const { place, old } = seen;
   const next = nextBlob(context, tx, asked, seen);
-  prefetch(tx, () => plan.drops.flatMap((content) => context.contents.needsToDrop(content)));
+  context.contents.prefetchDrops(tx, () => plan.drops);
   for (const content of plan.drops) context.contents.drop(tx, content);
   const blob = replaceParts(context, tx, place, old, plan, next);
   endStaged(tx, seen, plan.dropsStaged);

@@ -4,7 +4,7 @@ import type { Instant } from "../../base/clock.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { UNCOMMITTED_BLOCKS_RETENTION_MS } from "../../base/limits.ts";
 import { prefetch } from "../../store/accelerated.ts";
-import type { Need } from "../../store/acceleration.ts";
+import type { Content } from "../../store/content.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry } from "../../store/entry.ts";
 import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
@@ -103,16 +103,18 @@ function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void
   const id = idOf(doomed);
   const round = new SweepRound(tx);
   for (const space of [SPACE.blob, SPACE.blobSnapshot, SPACE.blobVersion]) {
-    const needs = ({ value }: Entry) => contents.needsToDrop(decodeBlob(value).content);
-    for (const entry of round.entries(key(space, id), needs)) {
+    const entries = round.entries(key(space, id));
+    contents.prefetchDrops(tx, () => entries.map(({ value }) => decodeBlob(value).content));
+    for (const entry of entries) {
       discardBlob(contents, tx, decodeBlob(entry.value));
       tx.delete(entry.key);
     }
   }
   round.remove(key(SPACE.blobTag, id));
   for (const space of [SPACE.deletedBlob, SPACE.deletedRevision, SPACE.deletedPath]) {
-    const needs = ({ value }: Entry) => contents.needsToDrop(decodeDeleted(value).blob.content);
-    for (const entry of round.entries(key(space, id), needs)) {
+    const entries = round.entries(key(space, id));
+    contents.prefetchDrops(tx, () => entries.map(({ value }) => decodeDeleted(value).blob.content));
+    for (const entry of entries) {
       freeDeletedBlob(tx, contents, entry.key, entry.value);
     }
   }
@@ -160,6 +162,7 @@ function freeExpiredFile(
   }
   const place = { parent: { id: new KeyReader(fileKey).u64() }, name: nameOfBlobKey(fileKey) };
   const snapshots = readSnapshots(tx, place, ROUND_RECORDS_MAX);
+  contents.prefetchDrops(tx, () => snapshots.map((snapshot) => snapshot.blob.content));
   for (const { stamp, blob: snapshot } of snapshots) {
     deleteRevision(tx, place, { kind: "snapshot", stamp });
     discardBlob(contents, tx, snapshot);
@@ -175,9 +178,11 @@ function freeExpiredFile(
 function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): void {
   const { dropContents } = decodeDoomedStagedBlob(doomed.value);
   const round = new SweepRound(tx);
-  const needs = ({ value }: Entry) =>
-    dropContents ? contents.needsToDrop(decodeStagedBlock(value).content) : [];
-  for (const entry of round.entries(key(SPACE.stagedBlock, idOf(doomed)), needs)) {
+  const entries = round.entries(key(SPACE.stagedBlock, idOf(doomed)));
+  if (dropContents) {
+    contents.prefetchDrops(tx, () => entries.map(({ value }) => decodeStagedBlock(value).content));
+  }
+  for (const entry of entries) {
     if (dropContents) contents.drop(tx, decodeStagedBlock(entry.value).content);
     tx.delete(entry.key);
   }
@@ -201,7 +206,7 @@ function freeExpired(tx: Transaction, contents: Contents): void {
   const budget = new BodyBudget();
   const all = expired(tx, ROUND_RECORDS_MAX);
   prefetch(tx, () => all.map((entry) => ofExpiryKey(entry.key)));
-  prefetch(tx, () => all.flatMap((entry) => needsToFree(tx, contents, ofExpiryKey(entry.key))));
+  contents.prefetchDrops(tx, () => all.flatMap((entry) => contentsOf(tx, ofExpiryKey(entry.key))));
   for (const { key: found } of all) {
     if (budget.isSpent) return;
     const of = ofExpiryKey(found);
@@ -214,12 +219,13 @@ function freeExpired(tx: Transaction, contents: Contents): void {
   }
 }
 
-function needsToFree(tx: Transaction, contents: Contents, of: Bytes): readonly Need[] {
+/** The content of what expires: a file, a deleted blob or a revision. */
+function contentsOf(tx: Transaction, of: Bytes): readonly Content[] {
   if (of[0] === SPACE.deletedContainer) return [];
   const value = unlessDamaged(() => tx.get(of)) ?? null;
   if (value === null) return [];
   const { content } = of[0] === SPACE.blob ? decodeBlob(value) : decodeDeleted(value).blob;
-  return contents.needsToDrop(content);
+  return [content];
 }
 
 interface StagedPage {

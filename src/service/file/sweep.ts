@@ -1,8 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { prefetch } from "../../store/accelerated.ts";
-import type { Need } from "../../store/acceleration.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -86,7 +84,7 @@ function freePreserved(tx: Transaction, contents: Contents, before: Walk | null)
   const from = goesOn === true && before !== null ? before.from : all;
   const page = tx.range(from, keyAfter(all), { limit: ROUND_RECORDS_MAX });
   const stamps = snapshotsOf(tx, share).map(({ stamp }) => stamp);
-  prefetch(tx, () => page.flatMap((entry) => needsToDrop(contents, entry)));
+  contents.prefetchDrops(tx, () => page.flatMap((entry) => contentOfPreserved(entry) ?? []));
   for (const entry of page) if (!isShownBy(entry, stamps)) dropPreserved(tx, contents, entry);
   const last = page.length < ROUND_RECORDS_MAX ? undefined : page.at(-1);
   if (last !== undefined) return { note, from: keyAfter(last.key) };
@@ -116,22 +114,17 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
   if (doomed === null) return;
   const share = new KeyReader(doomed.key).u64();
   const round = new SweepRound(tx);
-  const needs = ({ value }: Entry) => contents.needsToDrop(decodeFile(value).content);
-  for (const entry of round.entries(key(SPACE.file, share), needs)) {
+  const files = round.entries(key(SPACE.file, share));
+  contents.prefetchDrops(tx, () => files.map(({ value }) => decodeFile(value).content));
+  for (const entry of files) {
     contents.drop(tx, decodeFile(entry.value).content);
     tx.delete(entry.key);
   }
-  const needsOfPreserved = (entry: Entry) => needsToDrop(contents, entry);
-  for (const entry of round.entries(key(SPACE.preservedRecord, share), needsOfPreserved)) {
-    dropPreserved(tx, contents, entry);
-  }
+  const preserved = round.entries(key(SPACE.preservedRecord, share));
+  contents.prefetchDrops(tx, () => preserved.flatMap((entry) => contentOfPreserved(entry) ?? []));
+  for (const entry of preserved) dropPreserved(tx, contents, entry);
   for (const space of PLAIN_SPACES) round.remove(key(space, share));
   if (!round.isOver) tx.delete(doomed.key);
-}
-
-function needsToDrop(contents: Contents, preserved: Entry): readonly Need[] {
-  const content = contentOfPreserved(preserved);
-  return content === null ? [] : contents.needsToDrop(content);
 }
 
 function dropPreserved(tx: Transaction, contents: Contents, entry: Entry): void {

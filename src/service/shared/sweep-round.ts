@@ -1,8 +1,6 @@
 import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
-import { prefetch } from "../../store/accelerated.ts";
-import type { Need } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction } from "../../store/store.ts";
 
@@ -29,10 +27,9 @@ export class SweepRound {
 
   /**
    * The entries whose keys begin with `prefix`, as many as the round still takes. Damaged records
-   * are skipped, and left behind: one of them must not keep the others. `needs` names what the
-   * caller will read because of an entry.
+   * are skipped, and left behind: one of them must not keep the others.
    */
-  entries(prefix: Bytes, needs?: (entry: Entry) => readonly Need[]): readonly Entry[] {
+  entries(prefix: Bytes): readonly Entry[] {
     const found: Entry[] = [];
     let from = prefix;
     while (!this.isOver) {
@@ -45,7 +42,6 @@ export class SweepRound {
       if (last === undefined) break;
       from = keyAfter(last.key);
     }
-    if (needs !== undefined) prefetch(this.#tx, () => found.flatMap(needs));
     return found;
   }
 
