@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { s3Url } from "../engine/s3/s3-place.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
+import type { NamedPlace } from "./places.ts";
 import type { Program } from "./programs.ts";
 import type { Settings } from "./settings.ts";
 import { readRecordsAddress } from "./shared-place.ts";
@@ -8,10 +9,7 @@ import { readRecordsAddress } from "./shared-place.ts";
 /** A listening server, and its settings. */
 export interface Started {
   readonly version: string;
-  readonly settings: Pick<
-    Settings,
-    "location" | "shared" | "bucket" | "accounts" | "listen" | "tls"
-  >;
+  readonly settings: Pick<Settings, "places" | "accounts" | "listen" | "tls">;
   /** By service, in the order of their start. */
   readonly origins: ReadonlyMap<ServiceName, string>;
   /** Null if metrics are off. */
@@ -68,7 +66,7 @@ function ownLines({ version, settings, origins }: Started): Announcements {
   return {
     ready: [
       `Lazuli ${version}`,
-      `Data: ${placeOf(settings)}`,
+      ...settings.places.map((place) => `${titleOf(place)}: ${placeOf(place)}`),
       `Accounts: ${shown}${more > 0 ? ` and ${more} more` : ""}`,
       ...listening,
     ],
@@ -77,8 +75,12 @@ function ownLines({ version, settings, origins }: Started): Announcements {
   };
 }
 
-/** Where the data is, in words. */
-export function placeOf({ location, shared, bucket }: Started["settings"]): string {
+function titleOf({ name }: NamedPlace): string {
+  return name === null ? "Data" : `Database ${name}`;
+}
+
+/** Where data is, in words. */
+export function placeOf({ location, shared = null, bucket = null }: NamedPlace): string {
   const bytes = bucket === null ? null : s3Url(bucket);
   if (shared === null) {
     const records = location === null ? "in memory" : resolve(location);

@@ -4,7 +4,7 @@ import type { S3Given, S3Options } from "./bytes-options.ts";
 import { keysOfProfile, readBytesPlace } from "./bytes-place.ts";
 import { readCommandLine } from "./command-line.ts";
 import { readConfig } from "./config-file.ts";
-import { chooseBucket } from "./settings.ts";
+import { chooseBucket } from "./places.ts";
 
 const KEYS = { accessKeyId: "id", secretAccessKey: "secret", sessionToken: null };
 const NOTHING: S3Options = {

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { checkHistory, describeOperation, type ObjectVerdict } from "../check/check-history.ts";
 import { HistoryError, type HistoryFile, readHistory } from "../check/history-file.ts";
 import { drawSwimLanes } from "../check/swim-lanes.ts";
-import { readFile } from "./settings.ts";
+import { readFile } from "./read-file.ts";
 import { StartError } from "./start-error.ts";
 
 /** A history and what the checker says about it. */

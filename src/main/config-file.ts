@@ -5,9 +5,11 @@ import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
-import type { S3Keys, S3Options } from "./bytes-options.ts";
+import type { S3Options } from "./bytes-options.ts";
 import { ConfigText, type Fields } from "./config-fields.ts";
+import { type DatabaseConfig, readDatabaseName, readDatabases } from "./configured-databases.ts";
 import { ConfiguredRoles } from "./configured-roles.ts";
+import { readS3Options } from "./configured-s3.ts";
 
 /** The content of the `--config` file. */
 export interface Config {
@@ -22,9 +24,13 @@ export interface Config {
   readonly bytes?: string;
   /** How to reach the bucket, if bytes are in one. */
   readonly s3?: S3Options;
+  /** Further records and bytes, for the accounts that name them. */
+  readonly databases?: readonly DatabaseConfig[];
 }
 
 export interface AccountConfig extends AccountSettings {
+  /** The name of its database; absent for that of `--records`. */
+  readonly database?: string;
   readonly blob?: BlobSettings;
   readonly file?: FileSettings;
 }
@@ -35,8 +41,10 @@ const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 /** Reads a configuration file. Throws a `UsageError` that names file, line and field. */
 export function readConfig(file: string, text: string): Config {
   const top = new ConfigText(file, text).fields();
+  const databases = top.mayHave("databases") ? readDatabases(top) : [];
   const config = {
-    ...(top.mayHave("accounts") ? { accounts: readAccounts(top) } : {}),
+    ...(databases.length > 0 ? { databases } : {}),
+    ...(top.mayHave("accounts") ? { accounts: readAccounts(top, databases) } : {}),
     ...(top.mayHave("oauth") ? { oauth: readOauth(top) } : {}),
     ...(top.mayHave("roles") ? { roles: new ConfiguredRoles(top.objects("roles")) } : {}),
     ...(top.mayHave("copySources") ? { copySources: readSources(top) } : {}),
@@ -45,18 +53,19 @@ export function readConfig(file: string, text: string): Config {
       : {}),
     ...(top.mayHave("records") ? { records: top.text("records") } : {}),
     ...(top.mayHave("bytes") ? { bytes: top.text("bytes") } : {}),
-    ...(top.mayHave("s3") ? { s3: readS3(top.object("s3")) } : {}),
+    ...(top.mayHave("s3") ? { s3: readS3Options(top.object("s3")) } : {}),
   };
   top.requireNoOthers();
   return config;
 }
 
-function readAccounts(top: Fields): AccountConfig[] {
+function readAccounts(top: Fields, databases: readonly DatabaseConfig[]): AccountConfig[] {
   const accounts = top.objects("accounts").map((fields) => {
     const account = {
       name: fields.text("name"),
       keys: fields.texts("keys"),
       domains: fields.mayHave("domains") ? fields.texts("domains") : [],
+      ...(fields.mayHave("database") ? { database: readDatabaseName(fields, databases) } : {}),
       ...(fields.mayHave("blob") ? { blob: readBlobSettings(fields.object("blob")) } : {}),
       ...(fields.mayHave("file") ? { file: readFileSettings(fields.object("file")) } : {}),
     };
@@ -135,31 +144,6 @@ function readKeyPlace(fields: Fields): KeyPlace {
     default:
       return { keys: fields.objects("keys").map((key) => key.all()) };
   }
-}
-
-function readS3(fields: Fields): S3Options {
-  const textOrNull = (name: string) => (fields.mayHave(name) ? fields.text(name) : null);
-  const s3 = {
-    endpoint: textOrNull("endpoint"),
-    region: textOrNull("region"),
-    addressStyle: textOrNull("addressStyle"),
-    credentialsFile: textOrNull("credentialsFile"),
-    caFile: textOrNull("caFile"),
-    keys: readS3Keys(fields),
-  };
-  fields.requireNoOthers();
-  return s3;
-}
-
-function readS3Keys(fields: Fields): S3Keys | null {
-  const names = ["accessKeyId", "secretAccessKey", "sessionToken"];
-  const given = names.filter((name) => fields.mayHave(name));
-  if (given.length === 0) return null;
-  return {
-    accessKeyId: fields.text("accessKeyId"),
-    secretAccessKey: fields.text("secretAccessKey"),
-    sessionToken: given.includes("sessionToken") ? fields.text("sessionToken") : null,
-  };
 }
 
 function readSources(top: Fields): AllowedSources {

@@ -28,7 +28,7 @@ export function doorsOf(
     },
     backup: tasks.door(async () => backupTask(data)),
     seed: tasks.door(async (source) => {
-      const work = applySeed(source as SeedSource, data, settings());
+      const work = applySeed(source as SeedSource, () => data, settings());
       return progressTask(work, () => clock.elapsedMs());
     }),
     usage: tasks.door(async (path) => {

@@ -3,8 +3,8 @@ import type { Outcomes } from "../front/outcome.ts";
 import type { SendBudget } from "../front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS } from "../front/smb/auth/failed-logons.ts";
 import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
+import type { ShareStores } from "../front/smb/smb-server.ts";
 import { openSmbListener, type SmbListener } from "../front/smb/transport.ts";
-import type { WatchedFiles } from "../service/file/watched-store.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import type { Log } from "./log.ts";
 import type { Settings } from "./settings.ts";
@@ -12,9 +12,7 @@ import type { Settings } from "./settings.ts";
 /** Opens the SMB listener. Rejects with the system's error if it cannot listen. */
 export async function listenSmb(
   settings: Settings,
-  files: WatchedFiles,
-  epoch: () => bigint,
-  isShared: boolean,
+  shares: ShareStores,
   clock: Clock,
   log: Log,
   budget: SendBudget,
@@ -29,9 +27,7 @@ export async function listenSmb(
     encryption,
     signingRequired,
     dialectMin,
-    files,
-    epoch,
-    isShared,
+    shares,
     clock,
     limits: { ...DEFAULT_SMB_LIMITS, ...connectionLimits(settings) },
     budget,

@@ -12,19 +12,17 @@ import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
+import type { StoredShares } from "../front/smb/file-host.ts";
 import type { SmbListener } from "../front/smb/transport.ts";
 import type { Lab } from "../lab/lab.ts";
-import type { CopyContext } from "../service/blob/fetch-copy.ts";
 import type { Runs } from "../service/file/clear-handles.ts";
-import { receiveMessage } from "../service/file/receive-message.ts";
-import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.ts";
 import { connectionLimits } from "./connection-limits.ts";
+import type { Databases } from "./databases.ts";
 import type { ServiceName } from "./flags.ts";
 import { listenError } from "./listen-error.ts";
 import { listenSmb } from "./listen-smb.ts";
 import type { Log } from "./log.ts";
 import { isLoopback } from "./network-guard.ts";
-import type { Data } from "./open-data.ts";
 import type { Settings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Undo } from "./undo.ts";
@@ -33,9 +31,7 @@ import type { Undo } from "./undo.ts";
 export interface ListenersSetup {
   readonly around: Surroundings;
   readonly log: Log;
-  readonly data: Data & Pick<CopyContext, "copies">;
-  /** The number of this start, for SMB handles that outlive a connection. */
-  readonly epoch: () => bigint;
+  readonly databases: Databases;
   /** For requests to the server itself; null if there are none. */
   readonly admin: Admin | null;
   /** The parts that all listeners share. */
@@ -59,22 +55,11 @@ export class Listeners {
   /** `http://127.0.0.1:10000`, by service. */
   readonly origins = new Map<ServiceName, string>();
   readonly #setup: ListenersSetup;
-  readonly #files: WatchedFiles & Pick<CopyContext, "copies">;
   readonly #rest = new Map<RestServiceName, Listener>();
   #smb: SmbListener | null = null;
 
   private constructor(setup: ListenersSetup) {
     this.#setup = setup;
-    const { store, contents, breaks, copies } = setup.data;
-    // REST and SMB share one watched store, so that each is notified of the other's changes.
-    const { member } = setup.data;
-    const watched = new WatchedStore(store, member?.messages);
-    this.#files = { store: watched, contents, breaks, copies };
-    member?.messages.listen((message) => receiveMessage(this.#files, message));
-    member?.frontEnd.onLapse(() => {
-      watched.beginEpoch();
-      void this.#smb?.dropAll();
-    });
   }
 
   /** Opens the listeners. Each that is open adds its reversal to `undo`. */
@@ -110,8 +95,13 @@ export class Listeners {
   }
 
   /** Takes over persistent handles of front ends that do not run any more. */
-  async adopt(runs: Runs): Promise<void> {
-    await this.#smb?.adopt(runs);
+  async adopt(shares: StoredShares, runs: Runs): Promise<void> {
+    await this.#smb?.adopt(shares, runs);
+  }
+
+  /** Ends the connections of SMB clients that have something open there. */
+  drop(shares: StoredShares): void {
+    void this.#smb?.drop(shares);
   }
 
   /** Serves by other settings from the next request on. */
@@ -122,27 +112,32 @@ export class Listeners {
     for (const [name, service] of this.#services(settings, endpoints)) {
       this.#rest.get(name)?.change({ service, tls: settings.tls, limits });
     }
-    this.#smb?.change({ accounts: settings.smb.accounts, limits });
+    const shares = this.#setup.databases.shares(settings);
+    this.#smb?.change({ accounts: settings.smb.accounts, limits, shares });
   }
 
   #services(settings: Settings, endpoints: OwnEndpoints): [RestServiceName, RestService][] {
-    const { data } = this.#setup;
-    const files = this.#files;
+    const { databases } = this.#setup;
     const { oauth, pathStyleOnly, blobSettings, fileSettings, foreignSources: foreign } = settings;
     const accounts = { ...settings.accounts, pathStyleOnly };
     const names = [...accounts.byName.keys()];
     const authOf = (name: ServiceName) =>
       isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
     const protocols = { blob: BLOB_SOURCES, dfs: BLOB_SOURCES, file: FILE_SOURCES };
-    const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
-    const blobContext = { ...data, settingsByAccount: blobSettings, sources };
-    const fileContext = { ...files, settingsByAccount: fileSettings, sources };
+    const data = databases.contexts(settings, (one) => one.data);
+    const copying = { accounts, auth: { oauth }, endpoints, protocols, foreign };
+    const sources = new CopySources({ ...copying, stored: data });
+    const blobs = { settingsByAccount: blobSettings, sources };
+    const blobContexts = data.map((one) => ({ ...one, ...blobs }));
+    const fileContexts = databases.contexts(settings, ({ files }) => {
+      return { ...files, settingsByAccount: fileSettings, sources };
+    });
     const all: [RestServiceName, RestService][] = [
-      ["blob", new BlobDoors("blob", blobContext, accounts, authOf("blob"))],
+      ["blob", new BlobDoors("blob", blobContexts, accounts, authOf("blob"))],
       ["queue", new QueueRestService(data, accounts, authOf("queue"))],
       ["table", new TableRestService(data, accounts, authOf("table"))],
-      ["file", new FileRestService(fileContext, accounts, authOf("file"))],
-      ["dfs", new BlobDoors("dfs", blobContext, accounts, authOf("dfs"))],
+      ["file", new FileRestService(fileContexts, accounts, authOf("file"))],
+      ["dfs", new BlobDoors("dfs", blobContexts, accounts, authOf("dfs"))],
     ];
     const { lab } = this.#setup;
     return lab === null ? all : all.map(([name, service]) => [name, lab.gate(service)]);
@@ -168,15 +163,11 @@ export class Listeners {
   }
 
   async #listenSmb(settings: Settings): Promise<SmbListener> {
-    const { around, log, epoch, shared } = this.#setup;
+    const { around, log, shared, databases } = this.#setup;
     const { budget, outcomes } = shared;
     try {
-      const isShared = this.#setup.data.member !== null;
-      const files = this.#files;
-      return await listenSmb(
-        ...([settings, files, epoch, isShared, around.clock] as const),
-        ...([log, budget, outcomes] as const),
-      );
+      const shares = databases.shares(settings);
+      return await listenSmb(settings, shares, around.clock, log, budget, outcomes);
     } catch (error) {
       throw listenError("smb", settings.listen.smb, error as NodeJS.ErrnoException);
     }

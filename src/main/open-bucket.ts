@@ -16,7 +16,7 @@ import { type S3Place, s3Url } from "../engine/s3/s3-place.ts";
 import type { Machine } from "../machine/machine.ts";
 import { type Store, StoreError } from "../store/store.ts";
 import type { Dependency } from "./readiness.ts";
-import { StartError } from "./start-error.ts";
+import { OutOfReach, StartError } from "./start-error.ts";
 import type { Undo } from "./undo.ts";
 
 /** Bytes in a bucket. */
@@ -91,7 +91,11 @@ function bytesError(error: unknown, place: S3Place): unknown {
     );
   }
   const failure = failureIn(error);
-  if (failure !== null) return new StartError(reasonOf(failure, place));
+  if (failure !== null) {
+    const isOutage = failure.kind === "unreachable" || failure.kind === "busy";
+    const line = reasonOf(failure, place);
+    return isOutage ? new OutOfReach(line) : new StartError(line);
+  }
   const isOurs = error instanceof StoreError && error.kind === "broken";
   return isOurs ? new StartError(`The bytes cannot be opened: ${error.message}.`) : error;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "./log.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { changesBetween, haveSameIssuer } from "./settings-changes.ts";
+import { changesBetween, haveSameIssuer, requireSamePlaces } from "./settings-changes.ts";
 import { StartError } from "./start-error.ts";
 
 /** What came of a reload. */
@@ -54,8 +54,10 @@ export class Reloading {
 
   /** Reads the files that the command line names. An issuer that stays keeps its loaded keys. */
   #read(): Settings {
-    const read = readSettings(this.#settings);
-    return haveSameIssuer(this.#settings, read) ? { ...read, oauth: this.#settings.oauth } : read;
+    const read = readSettings(this.#settings.options);
+    requireSamePlaces(this.#settings, read);
+    const { oauth, places } = this.#settings;
+    return { ...read, places, ...(haveSameIssuer(this.#settings, read) ? { oauth } : {}) };
   }
 
   /** Returns a sentence about what has changed. */

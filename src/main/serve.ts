@@ -1,30 +1,17 @@
-import type { Clock } from "../base/clock.ts";
-import { NotLeader } from "../cluster/front-end.ts";
 import type { Health } from "../front/health.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
 import { SendBudget } from "../front/send-budget.ts";
 import { WaitingWork } from "../front/waiting-work.ts";
-import { BlobSweep } from "../service/blob/sweep.ts";
-import { FileSweep } from "../service/file/sweep.ts";
-import { QueueSweep } from "../service/queue/sweep.ts";
-import { RunningCopies } from "../service/shared/running-copies.ts";
-import { TableSweep } from "../service/table/sweep.ts";
-import { type FailStop, isFullError } from "../store/store.ts";
-import { requireNoAzuriteData } from "./azurite-data.ts";
-import { Background } from "./background.ts";
-import { DamageReports } from "./damage-reports.ts";
+import { type FailStop, StoreError } from "../store/store.ts";
+import { Databases } from "./databases.ts";
 import { doorsOf } from "./doors.ts";
-import { endEarlierRun } from "./end-earlier-run.ts";
 import type { ServiceName } from "./flags.ts";
-import { LeaderWork } from "./leader-work.ts";
 import { Listeners } from "./listeners.ts";
 import { type Log, openLog } from "./log.ts";
-import { type Data, openData } from "./open-data.ts";
-import { Readiness } from "./readiness.ts";
+import type { OpenDatabase, SmbClients } from "./open-database.ts";
 import { type ReloadDone, Reloading } from "./reload.ts";
-import { Scrub } from "./scrub.ts";
 import { applySeed } from "./seed/apply-seed.ts";
 import { lineOf, readSeedFile } from "./seed/seed-command.ts";
 import type { ServedLab } from "./served-lab.ts";
@@ -56,11 +43,6 @@ export interface Serving {
    */
   stop(): Promise<void>;
 }
-
-const FULL =
-  "The disk of the data folder is full: reads, deletes, leases and receipts go on, and writes that need space get 507. " +
-  "Delete what is not needed, or make the volume larger; writes go on by themselves then";
-const NO_LONGER_FULL = "The disk of the data folder has space again: all writes are taken";
 
 /** Opens the data and the listeners. Throws a `StartError`, with nothing left open. */
 export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
@@ -112,72 +94,63 @@ async function open(
   for (const warning of settings.warnings) log.warn("warning", warning);
   logKeyFailures(settings, log);
   const lab = settings.lab === null ? null : await prepareLab(settings, process);
-  const engineClock = lab?.clock ?? process.clock;
-  const stored = await openLoggedData(settings, process, engineClock, log, failStop);
-  undo.add(() => stored.close());
-  const data = lab === null ? stored : { ...stored, store: lab.around(stored.store) };
+  let current = settings;
+  let listeners: Listeners | null = null;
+  const clients: SmbClients = {
+    adopt: async (shares, runs) => listeners?.adopt(shares, runs),
+    drop: (shares) => listeners?.drop(shares),
+  };
+  const onChange = () => listeners?.change(current);
+  const opening = { settings, around: process, log, lab, clients, failStop, onChange };
+  const databases = await Databases.open(settings.places, opening, undo);
   // Leases, signatures and expiry go by one clock, whichever front end judges them.
-  const around = data.clock === null ? process : { ...process, clock: data.clock };
-  const { member } = data;
-  const ownEpoch = member === null ? await endEarlierRun(data) : null;
-  const epoch = () => ownEpoch ?? member?.frontEnd.epoch ?? 0n;
-  const copies = new RunningCopies(member?.frontEnd.number);
-  undo.add(() => copies.stop());
-  const leading = member === null ? null : new LeaderWork(member, data);
-  const background = sweeping(lab?.behind(stored) ?? stored, leading, around, log);
-  undo.add(() => background.stop());
-  data.space?.onSpace((isShort) => {
-    log.tell(isShort ? FULL : NO_LONGER_FULL);
-    background.spaceIs(isShort);
-  });
+  const { clock: sharedClock } = databases;
+  const around = sharedClock === null ? process : { ...process, clock: sharedClock };
   const load = sharedLoad(undo);
-  const readiness = new Readiness(data.dependencies, around.schedule);
-  undo.add(async () => readiness.stop());
-  const health = (): Health => ({
-    isServing,
-    isStopping,
-    outage: readiness.outage,
-    isFull: data.space?.isShort === true,
-  });
+  const health = (): Health => ({ isServing, isStopping, ...healthOf(databases) });
   const views = new Views(settings, log);
   const shared = { ...load, health, outcomes: views.outcomes };
   const { adminToken: token } = around;
-  let current = settings;
-  const doors = () => doorsOf(data, around, () => current, reload, undo);
+  const doors = () => doorsOf(databases.only.data, around, () => current, reload, undo);
   const admin = token === undefined ? null : { token, doors: doors() };
-  await seedData(settings, data, log);
-  const served = { data: { ...data, copies }, epoch, admin, lab: lab?.lab ?? null };
-  const setup = { around, log, shared, ...served };
-  const listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
+  await seedData(settings, databases, log);
+  const setup = { around, log, shared, databases, admin, lab: lab?.lab ?? null };
+  listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
     views.watch(name, listener),
   );
   const { origins } = listeners;
-  if (leading !== null) leading.adopt = (runs) => listeners.adopt(runs);
-  background.start();
-  readiness.start();
-  if (settings.scrub !== null) {
-    const scrub = scrubbing(data, around, log, settings.scrub);
-    scrub.start();
-    undo.add(() => scrub.stop());
-  }
+  databases.start();
   const clock = lab?.clock ?? around.clock;
-  const measured = { ...around, clock, ...load, health, data, origins };
+  const { stores, engine } = databases;
+  const measured = { ...around, clock, ...load, health, stores, engine, origins };
   const addresses = await views.open(settings, measured, log, undo);
-  const labOrigin = (await lab?.open(stored, background, origins, log, undo)) ?? null;
+  const labOrigin = lab === null ? null : await openLab(lab, databases.only, origins, log, undo);
   const apply = (changed: Settings) => {
     logKeyFailures(changed, log);
     lab?.change(changed);
-    listeners.change(changed);
     current = changed;
+    listeners?.change(changed);
     views.change(changed);
   };
   const retire = async () => {
     if (settings.stopDelayMs === 0) return;
     isStopping = true;
-    listeners.retire();
+    listeners?.retire();
     await new Promise<void>((resolve) => around.schedule(resolve, settings.stopDelayMs));
   };
   return { origins, ...addresses, labOrigin, apply, retire };
+}
+
+/** Why requests would fail: all of them, or those of one database. */
+function healthOf({ all }: Databases): Pick<Health, "outage" | "outages" | "isFull"> {
+  const reasons = all.map(({ outage }) => outage);
+  const isAllOut = reasons.every((reason) => reason !== null);
+  const named = all.flatMap(({ name, outage }) => (name === null ? [] : [[name, outage] as const]));
+  return {
+    outage: isAllOut ? reasons.join("; ") : null,
+    outages: new Map(named),
+    isFull: all.some(({ current }) => !(current instanceof StoreError) && current.isFull),
+  };
 }
 
 /** Memory and slices of time that all listeners share. */
@@ -199,31 +172,23 @@ async function prepareLab(settings: Settings, around: Surroundings): Promise<Ser
   return new ServedLab(settings, around);
 }
 
-/** Opens the data; the log names its damage. */
-async function openLoggedData(
-  settings: Settings,
-  { schedule, sharedClock }: Surroundings,
-  clock: Clock,
+function openLab(
+  lab: ServedLab,
+  { stored, background }: OpenDatabase,
+  origins: Serving["origins"],
   log: Log,
-  failStop: FailStop,
-): Promise<Data> {
-  const { location, azuriteLocation } = settings;
-  if (location !== null) await requireNoAzuriteData(location, azuriteLocation);
-  const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
-  const { onDamage } = reports;
-  const options = { tell: log.tell, onDamage, schedule, sharedClock };
-  const data = await openData(settings, clock, failStop, options);
-  reports.lookIn(data.store);
-  for (const warning of data.warnings) log.warn("data folder", warning);
-  return data;
+  undo: Undo,
+): Promise<string> {
+  return lab.open(stored, background, origins, log, undo);
 }
 
 /** Applies the seed before the first request, so that no client sees a part of it. */
-async function seedData(settings: Settings, data: Data, log: Log): Promise<void> {
+async function seedData(settings: Settings, databases: Databases, log: Log): Promise<void> {
   const { seedFile, seed } = settings;
   const source = seed ?? (seedFile === null ? null : await readSeedFile(seedFile));
   if (source === null) return;
-  const work = applySeed(source, data, settings);
+  const dataOf = (account: string) => databases.of(account, settings).opened.data;
+  const work = applySeed(source, dataOf, settings);
   for (;;) {
     const step = await work.next();
     if (step.done !== true) continue;
@@ -235,39 +200,4 @@ async function seedData(settings: Settings, data: Data, log: Log): Promise<void>
 function logKeyFailures({ oauth }: Settings, log: Log): void {
   if (oauth?.mode !== "issuer") return;
   oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
-}
-
-function sweeping(
-  data: Data,
-  leading: LeaderWork | null,
-  { schedule }: Surroundings,
-  log: Log,
-): Background {
-  const { member, contents } = data;
-  const swept = member === null ? data : { ...data, store: member.leaderStore };
-  const parts = [new BlobSweep(swept), new QueueSweep(swept), new TableSweep(swept)];
-  const isSweeper = () => member === null || member.frontEnd.isSweeper;
-  const sweeps = [...parts, new FileSweep(swept)].map(
-    (part) => async () => isSweeper() && (await part.sweep()),
-  );
-  const collect = data.collect === null ? [] : [data.collect];
-  if (leading !== null) collect.push(() => leading.round());
-  const rounds = [...sweeps, () => contents.sweep(), ...collect, () => lookForSpace(data)];
-  return new Background(rounds, schedule, (error) => {
-    // A full disk was reported when it became full. Another leader goes on with what this one did.
-    if (!isFullError(error) && !(error instanceof NotLeader)) log.warn("sweeping failed", error);
-  });
-}
-
-/** Looks for free space. Resolves to false, because there is no more to do in this round. */
-async function lookForSpace({ space }: Data): Promise<false> {
-  if (space?.isShort) await space.look();
-  return false;
-}
-
-function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: number): Scrub {
-  const { store, contents } = data;
-  const { schedule } = around;
-  const onError = (error: unknown) => log.warn("scrubbing failed", error);
-  return new Scrub({ store, contents, schedule, mibPerSecond, tell: log.tell, onError });
 }

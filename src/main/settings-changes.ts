@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import type { AccountConfig, Config } from "./config-file.ts";
 import type { Settings } from "./settings.ts";
+import { UsageError } from "./start-error.ts";
 
 /** The parts of the settings that a reload can change. */
 export type Reloadable = Pick<Settings, "config" | "statedAccounts" | "tls">;
@@ -15,6 +16,7 @@ const PARTS: Readonly<Record<Exclude<keyof Config, "accounts">, string>> = {
   records: "other records (only after a restart)",
   bytes: "another place of bytes (only after a restart)",
   s3: "another way to the bucket (only after a restart)",
+  databases: "other databases (only after a restart)",
 };
 
 /** The words for a change of an account, with the part that has changed. */
@@ -40,6 +42,35 @@ export function changesBetween(before: Reloadable, after: Reloadable): string[] 
 /** Whether both trust the same issuer, with its keys in the same place. */
 export function haveSameIssuer(before: Reloadable, after: Reloadable): boolean {
   return isDeepStrictEqual(before.config.oauth, after.config.oauth);
+}
+
+/**
+ * Refuses what a reload cannot do: accounts go on where they are. Throws a `UsageError` about an
+ * account that would be in another database, or in one that the server has not opened.
+ */
+export function requireSamePlaces(before: Spread, after: Spread): void {
+  const known = new Set(before.statedAccounts.map(({ name }) => name));
+  for (const { name } of after.statedAccounts) {
+    const [from, to] = [before.placeOfAccount.get(name), after.placeOfAccount.get(name)];
+    const [old, other] = [titleOf(from), titleOf(to)];
+    if (known.has(name) && from !== to) {
+      throw new UsageError(
+        `The account "${name}" is in ${old}, and would be in ${other}: to move it, stop all front ends, ` +
+          "start them with the new configuration, and copy its data (lazuli export, before; lazuli import, after).",
+      );
+    }
+    if (!before.places.some((place) => place.name === (to ?? null))) {
+      throw new UsageError(
+        `The account "${name}" would be in ${other}, which this server has not opened: restart it.`,
+      );
+    }
+  }
+}
+
+type Spread = Pick<Settings, "statedAccounts" | "placeOfAccount" | "places">;
+
+function titleOf(name: string | undefined): string {
+  return name === undefined ? "the database of --records" : `the database "${name}"`;
 }
 
 function accountChanges(

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import type { Bytes } from "../base/bytes.ts";
 import type { S3Place } from "../engine/s3/s3-place.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
@@ -10,19 +8,21 @@ import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import type { BlobSettings } from "../service/blob/context.ts";
 import type { FileSettings } from "../service/file/context.ts";
 import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList, weakKeys } from "./accounts.ts";
-import { isBucket } from "./bytes-options.ts";
-import { readBytesPlace } from "./bytes-place.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
 import { requireLabAtHome, requireNoExposure } from "./network-guard.ts";
+import { choosePlaces, type NamedPlace, requirePlaces } from "./places.ts";
+import { readFile } from "./read-file.ts";
 import type { SeedSource } from "./seed/seed-document.ts";
-import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
+import type { SharedPlace } from "./shared-place.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
-import { StartError, UsageError } from "./start-error.ts";
+import { UsageError } from "./start-error.ts";
 
 /** The options, together with the content of the files that they name. */
 export interface Settings extends Options {
+  /** What they were made from, for a reload. */
+  readonly options: Options;
   /** The content of the configuration file. */
   readonly config: Config;
   /** What the data shall have at the start, if a program says it and not a file. */
@@ -45,6 +45,10 @@ export interface Settings extends Options {
   readonly shared: SharedPlace | null;
   /** The bucket for large bodies; null if they are in a folder, or in memory. */
   readonly bucket: S3Place | null;
+  /** The places of data, with at least one. */
+  readonly places: readonly NamedPlace[];
+  /** The name of each account's place; those without one are in the place without a name. */
+  readonly placeOfAccount: ReadonlyMap<string, string>;
   /** Other servers that may be copied from. */
   readonly foreignSources: ForeignSources;
   /** Problems that do not prevent the start, one line each. */
@@ -72,78 +76,18 @@ export function readSettings(options: Options, read = readFile): Settings {
   const foreignSources = new ForeignSources(config.copySources ?? NO_SOURCES);
   const smb = smbSettings(options, stated);
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
-  const [records, bytes] = [chosen(options, config, "records"), chosen(options, config, "bytes")];
-  const bucket = chooseBucket(bytes, options, config);
-  const shared = chooseShared(records, bytes, options);
-  if (shared !== null && options.lab !== null) {
-    throw new UsageError("--lab and --records contradict each other: the database has the clock.");
-  }
+  const stored = choosePlaces(options, config);
+  const { shared } = stored;
+  const placeOfAccount = settingsBy(config, ({ database }) => database);
+  requirePlaces(stated, stored.places, placeOfAccount, source);
   const warnings = [
     ...weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`),
     ...roleWarnings(stated, oauth),
   ];
   const parts = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
-  const location = shared === null ? options.location : null;
-  const places = { location, shared, bucket, connectionsPerAddress };
-  return { ...options, ...parts, ...places, config, statedAccounts: stated };
-}
-
-/** Flags and configuration file may each name a place, but neither one twice. */
-function chosen(options: Options, config: Config, name: "records" | "bytes"): string | null {
-  if (options[name] === null || config[name] === undefined) {
-    return options[name] ?? config[name] ?? null;
-  }
-  throw new UsageError(
-    `--${name} is given twice, also in ${options.configFile}: keep one of them.`,
-  );
-}
-
-function chooseShared(
-  records: string | null,
-  bytes: string | null,
-  { location }: Options,
-): SharedPlace | null {
-  if (records === null && (bytes === null || isBucket(bytes))) return null;
-  if (records === null) {
-    throw new UsageError(
-      "--bytes belongs to --records, unless it is s3://bucket/prefix: give both, or neither.",
-    );
-  }
-  if (bytes === null) {
-    throw new UsageError(
-      "--records needs a place for bytes: give a folder with --bytes, or s3://bucket/prefix.",
-    );
-  }
-  if (location === null) {
-    throw new UsageError("--inMemoryPersistence and --records contradict each other: keep one.");
-  }
-  readRecordsAddress(records);
-  return { records, bytes };
-}
-
-type BucketOptions = Pick<Options, "s3" | "configFile" | "location">;
-
-/** The bucket for bytes, with its key; null if bytes are not in one. Throws a `UsageError`. */
-export function chooseBucket(
-  bytes: string | null,
-  { s3, configFile, location }: BucketOptions,
-  config: Config = {},
-): S3Place | null {
-  const configured = config.s3 ?? null;
-  if (!isBucket(bytes)) {
-    const what = configured === null ? s3.flag && `--${s3.flag}` : `"s3" in ${configFile}`;
-    if (what === null) return null;
-    throw new UsageError(`${what} is about a bucket: name it with --bytes s3://bucket/prefix.`);
-  }
-  if (location === null) {
-    throw new UsageError("--inMemoryPersistence and --bytes contradict each other: keep one.");
-  }
-  if (configured !== null && s3.flag !== null) {
-    throw new UsageError(
-      `--${s3.flag} and "s3" in ${configFile} are both given: keep one of them.`,
-    );
-  }
-  return readBytesPlace(bytes, configured, s3, { read: readFile, exists: existsSync });
+  const location = shared === null && config.databases === undefined ? options.location : null;
+  const places = { ...stored, location, placeOfAccount, connectionsPerAddress };
+  return { ...options, options, ...parts, ...places, config, statedAccounts: stated };
 }
 
 /** Sentences about roles that do less than their author may think. */
@@ -231,12 +175,3 @@ function chooseConnectionsPerAddress(
 }
 
 const NO_SOURCES: AllowedSources = { origins: [], networks: [] };
-
-/** Reads a file that the user named. Throws a `StartError`. */
-export function readFile(file: string): Bytes {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new StartError(`${file} cannot be read (${(error as Error).message}). Check the path.`);
-  }
-}

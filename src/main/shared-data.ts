@@ -16,11 +16,11 @@ import { Machine } from "../machine/machine.ts";
 import { CacheBreaks, systemTimer } from "../service/file/cache-breaks.ts";
 import type { Extents } from "../store/extents.ts";
 import type { LeftExtents } from "../store/left-extents.ts";
-import type { FailStop, Store } from "../store/store.ts";
+import { type FailStop, isUnreachable, type Store } from "../store/store.ts";
 import { openSharedBucket } from "./open-bucket.ts";
 import type { Dependency } from "./readiness.ts";
 import { readRecordsAddress, type SharedPlace } from "./shared-place.ts";
-import { StartError } from "./start-error.ts";
+import { OutOfReach, StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
 /** What a front end needs from its process. */
@@ -36,6 +36,8 @@ export interface SharedSurroundings {
 /** This process as one of several that have the same records. */
 export interface Member {
   readonly frontEnd: FrontEnd;
+  /** Identifies the records. */
+  readonly cluster: string;
   /** The store for what only the leader does. */
   readonly leaderStore: Store;
   readonly messages: Messages;
@@ -70,7 +72,8 @@ export async function openSharedData(
     const breaks = new CacheBreaks(systemTimer, messages);
     store.changes((keys) => breaks.hear(keys));
     const none = { warnings: [], space: null, engine: null, save: null, collect: null };
-    const member: Member = { frontEnd, leaderStore, messages, extents };
+    const { cluster } = records;
+    const member: Member = { frontEnd, cluster, leaderStore, messages, extents };
     const { clock } = records;
     const database = { name: "the database", reach: () => records.read(() => null) };
     const dependencies = [database, dependency];
@@ -79,7 +82,7 @@ export async function openSharedData(
     return { ...own, close: () => undo.run() };
   } catch (error) {
     await undo.run();
-    throw error;
+    throw isUnreachable(error) ? new OutOfReach(`${(error as Error).message}.`) : error;
   }
 }
 
@@ -99,9 +102,19 @@ async function openRecords(address: PostgresAddress, clock?: Clock): Promise<Pos
   try {
     return await openPostgresStore(address, clock === undefined ? {} : { clock });
   } catch (error) {
-    const problem = problemOf(error as Error & { code?: string }, address);
-    throw new StartError(`The records cannot be opened at ${address.shown}: ${problem}.`);
+    const failure = error as Error & { code?: string };
+    const line = `The records cannot be opened at ${address.shown}: ${problemOf(failure, address)}.`;
+    throw isOutage(failure) ? new OutOfReach(line) : new StartError(line);
   }
+}
+
+/** No connection, a server that starts, stops or is full, or one that is not the primary now. */
+const OUTAGES =
+  /^(E(CONN|HOST|NET|PIPE|TIMED)\w+|ENOENT|ENOTFOUND|EAI_AGAIN|08\w{3}|53\w{3}|57P0[123]|25006)$/;
+
+/** Whether another attempt may succeed, without anybody changing the settings. */
+function isOutage({ message, code }: Error & { code?: string }): boolean {
+  return code === undefined ? /timeout|^Connection terminated/.test(message) : OUTAGES.test(code);
 }
 
 /** What happened and what to do next, in one line. */

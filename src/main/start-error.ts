@@ -4,6 +4,9 @@ export class StartError extends Error {
   readonly exitCode: number = 1;
 }
 
+/** A database or object store does not answer: another attempt may succeed. */
+export class OutOfReach extends StartError {}
+
 /** A mistake in the command line, the environment or the configuration file. */
 export class UsageError extends StartError {
   override readonly exitCode = 2;

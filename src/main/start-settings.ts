@@ -2,7 +2,8 @@ import { Buffer } from "node:buffer";
 import { readCommandLine } from "./command-line.ts";
 import { FLAGS, type Flag, flagLike } from "./flags.ts";
 import { PROGRAMS } from "./programs.ts";
-import { readFile, readSettings, type Settings } from "./settings.ts";
+import { readFile } from "./read-file.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { UsageError } from "./start-error.ts";
 import type { StartOptions, StartService } from "./start-options.ts";
 
@@ -44,7 +45,8 @@ function readAllBut(options: Omit<StartOptions, "seed">): Settings {
   const { services = SERVICE_CHOICES, accounts, config, onLine: _, ...flags } = options;
   requireServices(services);
   const args = Object.entries(flags).flatMap(([name, value]) => argumentOf(name, value, services));
-  const hasPlace = [flags.location, flags.records, flags.bytes].some(
+  const inConfig = typeof config === "object" ? [config.records, config.databases] : [];
+  const hasPlace = [flags.location, flags.records, flags.bytes, ...inConfig].some(
     (place) => place !== undefined,
   );
   if (!hasPlace && !flags.inMemoryPersistence) {

@@ -10,7 +10,7 @@ import { readConfig } from "./config-file.ts";
 import { accountUrls, type UrlsByService } from "./connection-string.ts";
 import { readControl } from "./control-file.ts";
 import { health } from "./health-command.ts";
-import { readFile } from "./settings.ts";
+import { readFile } from "./read-file.ts";
 import { start } from "./start.ts";
 import { StartError, UsageError } from "./start-error.ts";
 import type { TransferAsked } from "./transfer-flags.ts";

@@ -31,7 +31,8 @@ async function allMetrics(): Promise<readonly Metric[]> {
   const data = await openData({ location, memoryBytesMax: null }, systemClock, assert.fail);
   const measured = new Metrics(["blob", "queue", "table", "file", "dfs", "smb"]);
   const sources = measured.sources({
-    data,
+    stores: [data.store],
+    engine: data.engine,
     budget: new SendBudget(),
     work: new WaitingWork(),
     readMemory: restReadMemory(),

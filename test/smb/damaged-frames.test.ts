@@ -142,7 +142,7 @@ test(`${FRAMES} damaged frames: each is answered or disconnected, and nothing br
     assert.deepEqual(failures, [], `LAZULI_SEED=${SEED}`);
   }
   assert.equal(server.sessions.size, 0);
-  const { store } = server.options.files;
+  const { store } = server.hostOf(USER.user).files;
   const left = await store.read((view) =>
     [SPACE.handle, SPACE.opens, SPACE.rangeLock].flatMap((space) =>
       view.range(key(space), keyAfter(key(space)), { limit: 1 }),

@@ -10,7 +10,7 @@ import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "../../src/front/smb/auth
 import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
 import { DIALECT, type Dialect } from "../../src/front/smb/codec/negotiate.ts";
 import { DEFAULT_SMB_LIMITS, type SmbLimits } from "../../src/front/smb/limits.ts";
-import type { SmbEncryption } from "../../src/front/smb/smb-server.ts";
+import { type SmbEncryption, sharesInOne } from "../../src/front/smb/smb-server.ts";
 import { openSmbListener, type SmbListener } from "../../src/front/smb/transport.ts";
 import { beginEpoch } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
@@ -82,9 +82,7 @@ export function listenSmb(
     host: "127.0.0.1",
     port: 0,
     accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
-    files,
-    epoch: () => epoch,
-    isShared: false,
+    shares: sharesInOne({ files, epoch: () => epoch, isShared: false }),
     encryption: options.encryption ?? "preferred",
     signingRequired: options.signingRequired ?? false,
     dialectMin: options.dialectMin ?? DIALECT.smb202,

@@ -19,6 +19,7 @@ import { accountSignedFor } from "./auth/left-out-account.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
+import { Contexts } from "./contexts.ts";
 import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import { addedNames } from "./http/answer-head.ts";
 import type { CallGate, RestRequest, RestResponse, RestService } from "./http/exchange.ts";
@@ -75,14 +76,14 @@ export interface RouteOf<Operation extends string> {
 }
 
 /** What differs between services: how they read URLs, handle operations and render errors. */
-export interface StorageProtocol<Route extends RouteOf<string>> {
+export interface StorageProtocol<Route extends RouteOf<string>, Context> {
   readonly name: ServiceAddress["service"];
   readonly fields: FieldVersions<Route["operation"]>;
   /** `path` is the percent-encoded path after the account. */
   route(request: RestRequest, path: string): Route;
   /** Returns the resource that a SAS is checked against. */
   resourceOf(route: Route): Resource;
-  handle(call: StorageCall<Route>): Promise<RestResponse>;
+  handle(context: Context, call: StorageCall<Route>): Promise<RestResponse>;
   renderError(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
 }
 
@@ -90,24 +91,26 @@ export interface StorageProtocol<Route extends RouteOf<string>> {
 const PREFLIGHT = "preflight";
 
 /** A service behind a listener: routes and authenticates a request, then handles it. */
-export class StorageRestService<Route extends RouteOf<string>> implements RestService {
+export class StorageRestService<Route extends RouteOf<string>, Context extends AccountContext>
+  implements RestService
+{
   readonly name: ServiceAddress["service"];
-  readonly #protocol: StorageProtocol<Route>;
-  readonly #context: AccountContext;
+  readonly #protocol: StorageProtocol<Route, Context>;
+  readonly #contexts: Contexts<Context>;
   readonly #accounts: Accounts;
   readonly #auth: AuthOptions;
   readonly #errors: ErrorOptions;
   readonly #inner: InnerCalls<Route>;
 
   constructor(
-    protocol: StorageProtocol<Route>,
-    context: AccountContext,
+    protocol: StorageProtocol<Route, Context>,
+    context: Context | Contexts<Context>,
     accounts: Accounts,
     auth: AuthOptions,
   ) {
     this.name = protocol.name;
     this.#protocol = protocol;
-    this.#context = context;
+    this.#contexts = Contexts.of(context);
     this.#accounts = accounts;
     this.#auth = auth;
     this.#errors = {
@@ -174,8 +177,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
     const { account } = address;
     request.facts.account = account === null ? null : account.name;
-    if (request.gate !== undefined && account !== null) {
-      request.judgedMs = request.gate.now(account.name);
+    if (account !== null) {
+      const judgedMs = request.gate?.now(account.name) ?? this.#contexts.now(account.name);
+      if (judgedMs !== null) request.judgedMs = judgedMs;
     }
     if (account === null || namesVersion(request)) return this.#answerInVersion(request, address);
     const taken = this.#takeDefaultVersion(request, account);
@@ -224,8 +228,12 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     };
     const { gate } = request;
     const answer =
-      gate === undefined ? this.#protocol.handle(call) : this.#handleThrough(gate, call, account);
+      gate === undefined ? this.#handle(call) : this.#handleThrough(gate, call, account);
     return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
+  }
+
+  #handle(call: StorageCall<Route>): Promise<RestResponse> {
+    return this.#protocol.handle(this.#contexts.of(call.account), call);
   }
 
   /** Lets a lab see the call and decide when it runs. */
@@ -237,7 +245,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     const { container, name } = this.#protocol.resourceOf(call.route);
     const { operation } = call.route;
     const asked = { operation, account: account?.name ?? call.account, container, object: name };
-    return gate.pass(call.request, asked, () => this.#protocol.handle(call));
+    return gate.pass(call.request, asked, () => this.#handle(call));
   }
 
   /** Renders refusals here, as browser pages need the CORS headers on them, too. */
@@ -284,7 +292,8 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
   }
 
   #properties(account: string): Promise<ServiceProperties> {
-    return knownServiceProperties(this.#context, { account, service: this.#protocol.name });
+    const at = { account, service: this.#protocol.name };
+    return knownServiceProperties(this.#contexts.of(account), at);
   }
 }
 

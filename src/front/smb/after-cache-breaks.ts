@@ -7,7 +7,7 @@ import { STATUS, StatusError } from "./nt-status.ts";
  * pending meanwhile and can be cancelled. This is SMB's one catch of `CacheBreakNeeded`.
  */
 export async function afterCacheBreaks<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
-  const { breaks, store } = call.server.options.files;
+  const { breaks, store } = call.host.files;
   for (;;) {
     try {
       return await attempt();

@@ -8,6 +8,7 @@ import { COMMAND, type RequestHeader } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
 import type { Connection } from "./connection.ts";
 import type { SignatureCheck } from "./crypto/signer.ts";
+import type { FileHost } from "./file-host.ts";
 import type { FileOpen } from "./file-open.ts";
 import { CREDIT_BYTES } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
@@ -125,6 +126,11 @@ export class Call {
     return this.connection.server;
   }
 
+  /** Where the shares of the session's account are. */
+  get host(): FileHost {
+    return this.session.host;
+  }
+
   get hasSession(): boolean {
     return this.#session !== null;
   }
@@ -156,7 +162,7 @@ export class Call {
 
   #use(open: FileOpen): void {
     this.facts.path = open.openedAs;
-    this.server.namedOpens.use(open);
+    this.host.namedOpens.use(open);
     const { command, channelSequence } = this.header;
     if (this.connection.negotiated.dialect < DIALECT.smb300) return;
     const isLate = !open.follow(channelSequence);

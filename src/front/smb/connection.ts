@@ -1,6 +1,7 @@
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";
 import { CreditWindow } from "./credits.ts";
+import type { FileHost } from "./file-host.ts";
 import type { Negotiated } from "./negotiated.ts";
 import { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
@@ -70,6 +71,14 @@ export class Connection {
     return false;
   }
 
+  /** Whether a client is logged on to an account whose shares are there. */
+  uses(host: FileHost): boolean {
+    for (const session of this.sessions.values()) {
+      if (session.isValid && session.host === host) return true;
+    }
+    return false;
+  }
+
   /** Makes a session, which its client has yet to log on to. */
   newSession(): Session {
     const { sessions, server, wire, negotiated } = this;
@@ -77,7 +86,6 @@ export class Connection {
       id: server.newSessionId(),
       negotiated,
       wire,
-      durables: server.durables,
       log: server.options.log,
       onClose: ({ id }) => {
         sessions.delete(id);

@@ -95,7 +95,7 @@ test("an open ends if its client does not return", async () => {
   const { under, timer, lost, fileId } = await leftOpen();
   const again = await connect(under, lost);
   timer.pass(DURABLE_MS - 1);
-  assert.notEqual(under.server.durables.find(fileId.readUInt32LE(0)), null);
+  assert.notEqual(under.server.hostOf(USER.user).durables.find(fileId.readUInt32LE(0)), null);
   timer.pass(1);
   const late = await create(again, [reconnect(fileId)], 0);
   assert.equal(late.status, STATUS.OBJECT_NAME_NOT_FOUND);
@@ -131,7 +131,7 @@ test("an open without a connection survives other keys of its account, and ends 
   const { under, lost, fileId } = await leftOpen();
   const { server } = under;
   const again = await connect(under, lost);
-  const waiting = () => server.durables.find(fileId.readUInt32LE(0));
+  const waiting = () => server.hostOf(USER.user).durables.find(fileId.readUInt32LE(0));
   const newKey = { name: USER.user, passwordHashes: [passwordHash("bmV3")] };
   server.useAccounts(new Map([[USER.user, newKey]]));
   assert.notEqual(waiting(), null);

@@ -29,9 +29,10 @@ const SEQUENCE_AHEAD_MAX = 0x7fff;
 /** The length of an oplock's owner; a lease's owner is longer. */
 const HANDLE_OWNER_BYTES = 8;
 
-/** The server of an open, as far as the open needs it. */
+/** Where an open's share is served, as far as the open needs it. */
 export interface FileOpenHost {
-  readonly options: { readonly files: FileContext; readonly limits: SmbLimits };
+  readonly files: FileContext;
+  readonly limits: SmbLimits;
   readonly readAheadBudget: MemoryBudget;
   /** Takes a closed open off every list in which others find it. */
   unregister(open: FileOpen): void;
@@ -128,7 +129,7 @@ export class FileOpen extends OpenBase {
     this.action = parts.action;
     const { at, item, handle, epoch } = parts;
     this.asked = { at, item, handle, epoch };
-    const { files, limits } = host.options;
+    const { files, limits } = host;
     this.ahead = new ReadAhead(limits.readAheadMs, host.readAheadBudget);
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(files, { ...this.asked, settings: WRITTEN_NOW });
@@ -161,7 +162,7 @@ export class FileOpen extends OpenBase {
   /** Its current path, which a rename may have changed; null if it was closed meanwhile. */
   async path(): Promise<string | null> {
     try {
-      return (await getOpenItem(this.#host.options.files, this.asked)).path;
+      return (await getOpenItem(this.#host.files, this.asked)).path;
     } catch (error) {
       if (error instanceof Fault) return null;
       throw error;
@@ -174,7 +175,7 @@ export class FileOpen extends OpenBase {
     this.#host.unregister(this);
     // Opens in a snapshot have no handle.
     if (this.asked.at.snapshot !== null) return;
-    const { files } = this.#host.options;
+    const { files } = this.#host;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
   }
 }

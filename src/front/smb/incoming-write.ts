@@ -30,7 +30,7 @@ export class IncomingWrite implements LargeFrame {
   readonly #taken: Promise<Taken>;
   readonly #onWait: OnWait;
 
-  private constructor(connection: Connection, start: WriteStart, onWait: OnWait) {
+  private constructor(start: WriteStart, onWait: OnWait) {
     const { header, head, session, opening } = start;
     const isSigned = opening === null && (header.flags & FLAG.signed) !== 0;
     const by = { server: false, cancel: false };
@@ -40,7 +40,7 @@ export class IncomingWrite implements LargeFrame {
     this.#opening = opening;
     this.#onWait = onWait;
     this.#body = new PushedBody(start.dataBytes);
-    this.#taken = takeToWrite(connection.server.options.files, this.#body);
+    this.#taken = takeToWrite(session.host.files, this.#body);
     // Handles a failure that nobody awaits, and refuses the rest of the body.
     this.#taken.catch((error) => this.#body.stop(error));
     this.message = {
@@ -64,7 +64,7 @@ export class IncomingWrite implements LargeFrame {
   ): IncomingWrite | null {
     const start = startOf(connection, frame, frameBytes);
     if (start === null) return null;
-    const write = new IncomingWrite(connection, start, onWait);
+    const write = new IncomingWrite(start, onWait);
     write.#push(start.data);
     return write;
   }

@@ -12,9 +12,9 @@ import { pathOf } from "./path.ts";
 const TIME_BYTES = 8;
 
 /** The snapshots of a share, the newest first. */
-export function snapshotsOf({ session, server }: Call, share: string): Promise<readonly Stamp[]> {
+export function snapshotsOf({ session, host }: Call, share: string): Promise<readonly Stamp[]> {
   const at = { account: session.account, share, snapshot: null };
-  return listShareSnapshots(server.options.files, { at, access: OWNER });
+  return listShareSnapshots(host.files, { at, access: OWNER });
 }
 
 /**

@@ -7,9 +7,10 @@ import { DIALECT } from "./codec/negotiate.ts";
 import { cipherKeyBytes, Opener, Sealer } from "./crypto/cipher.ts";
 import { deriveKey } from "./crypto/derive-key.ts";
 import { SIGNING, Signer } from "./crypto/signer.ts";
-import type { DurableOpens } from "./durable-opens.ts";
+import type { FileHost } from "./file-host.ts";
 import type { OpenSession } from "./file-open.ts";
 import type { Negotiated } from "./negotiated.ts";
+import { STATUS, StatusError } from "./nt-status.ts";
 import type { Open } from "./open.ts";
 import { sealFrame } from "./seal-frame.ts";
 import type { SmbLog } from "./smb-log.ts";
@@ -21,8 +22,6 @@ export interface SessionParts {
   readonly negotiated: Negotiated;
   /** The connection of its client. */
   readonly wire: Wire;
-  /** Preserves opens after the connection is lost. */
-  readonly durables: DurableOpens;
   readonly log: SmbLog;
   /** Called once, when the session is closed. */
   readonly onClose: (session: Session) => void;
@@ -47,6 +46,7 @@ export class Session implements OpenSession {
   readonly trees = new Map<number, Tree>();
   readonly opens = new Map<number, Open>();
   readonly #parts: SessionParts;
+  #host: FileHost | null = null;
   #preauthHash: Bytes;
   #treesMade = 0;
   #isClosed = false;
@@ -65,16 +65,23 @@ export class Session implements OpenSession {
     return this.#isClosed;
   }
 
+  /** Where the shares of its account are. Available after the first log-on. */
+  get host(): FileHost {
+    if (this.#host === null) throw new StatusError(STATUS.USER_SESSION_DELETED);
+    return this.#host;
+  }
+
   /** Adds a log-on message to the hash from which the keys of dialect 3.1.1 are derived. */
   hash(message: Bytes): void {
     if (this.account === "") this.#preauthHash = hashOn(this.#preauthHash, message);
   }
 
   /** Completes the first log-on: sets the account and derives the keys. */
-  establish(account: string, sessionKey: Bytes): void {
+  establish(account: string, host: FileHost, sessionKey: Bytes): void {
     const { negotiated } = this.#parts;
     const keys = deriveKeys(negotiated, sessionKey, this.#preauthHash);
     this.account = account;
+    this.#host = host;
     this.signer = new Signer(negotiated.signing, keys.signing);
     if (negotiated.cipher === null) return;
     this.sealer = new Sealer(negotiated.cipher, keys.toClient);
@@ -106,10 +113,9 @@ export class Session implements OpenSession {
   }
 
   #preserveDurables(): void {
-    const { durables } = this.#parts;
     for (const open of [...this.opens.values()]) {
       if (open.kind !== "file" || open.durability === null) continue;
-      if (durables.preserve(open)) this.opens.delete(open.fileId.volatile);
+      if (this.host.durables.preserve(open)) this.opens.delete(open.fileId.volatile);
     }
   }
 

@@ -18,7 +18,7 @@ import { DIALECT, type Dialect } from "./codec/negotiate.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { DEFAULT_SMB_LIMITS, type SmbLimits } from "./limits.ts";
 import { DirectLine, SmbClient } from "./smb-client.fixture.ts";
-import { type SmbEncryption, SmbServer } from "./smb-server.ts";
+import { type SmbEncryption, SmbServer, sharesInOne } from "./smb-server.ts";
 
 export const USER: NtlmUser = { user: "account", domain: "", password: "a2V5" };
 
@@ -72,9 +72,8 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   }
   const server = new SmbServer({
     accounts: new Map([[user, { name: user, passwordHashes: [passwordHash(password)] }]]),
-    files,
-    epoch: () => 1n,
-    isShared: false,
+    shares: sharesInOne({ files, epoch: () => 1n, isShared: false }),
+    timer: traits.timer,
     encryption: traits.encryption ?? "preferred",
     signingRequired: traits.signingRequired ?? false,
     dialectMin: traits.dialectMin ?? DIALECT.smb202,

@@ -2,18 +2,15 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
+import { systemTimer, type Timer } from "../../service/file/cache-breaks.ts";
 import { BYTES_AHEAD_MAX } from "../../service/file/read-ahead.ts";
-import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { Outcomes } from "../outcome.ts";
 import type { SendBudget } from "../send-budget.ts";
 import type { SmbAccount, SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
-import { BreakNotices } from "./break-notices.ts";
 import type { Dialect } from "./codec/negotiate.ts";
-import { DurableOpens } from "./durable-opens.ts";
-import type { FileOpen, FileOpenHost } from "./file-open.ts";
+import { FileHost, type StoredShares } from "./file-host.ts";
 import type { SmbLimits } from "./limits.ts";
-import { NamedOpens } from "./named-opens.ts";
 import type { Session } from "./session.ts";
 import type { SmbLog } from "./smb-log.ts";
 
@@ -22,11 +19,8 @@ export type SmbEncryption = "required" | "preferred" | "off";
 export interface SmbServerOptions {
   /** The accounts at first; see `useAccounts`. */
   readonly accounts: SmbAccounts;
-  readonly files: WatchedFiles;
-  /** The number of this process, with which handles are marked that it opens now. */
-  readonly epoch: () => bigint;
-  /** Whether other front ends serve the same shares. */
-  readonly isShared: boolean;
+  /** Where the shares are at first; see `useShares`. */
+  readonly shares: ShareStores;
   readonly encryption: SmbEncryption;
   /** Whether clients that cannot sign are refused. */
   readonly signingRequired: boolean;
@@ -37,44 +31,51 @@ export interface SmbServerOptions {
   /** The send budget of the whole server. */
   readonly budget: SendBudget;
   readonly logonLimits: LogonLimits;
+  /** Delays the answers to failed log-ons; by default the system's. */
+  readonly timer?: Timer | undefined;
   readonly log: SmbLog;
   /** Receives the outcome of every request; omitted if nobody wants them. */
   readonly outcomes?: Pick<Outcomes, "take">;
 }
 
-/** Small enough for clients that use only 32 bits of an id. */
-const TICKS_OF_FILE_ID = 1_000n;
+/** Where the shares of all accounts are. */
+export interface ShareStores {
+  readonly all: readonly StoredShares[];
+  /** Throws if the account's shares cannot be reached at the moment. */
+  of(account: string): StoredShares;
+}
+
+/** The shares of all accounts are in one place. */
+export function sharesInOne(stored: StoredShares): ShareStores {
+  return { all: [stored], of: () => stored };
+}
+
 const SESSION_IDS = 2 ** 31;
 
 /** The state that all SMB connections share. */
-export class SmbServer implements FileOpenHost {
+export class SmbServer {
   readonly options: SmbServerOptions;
   readonly guid = randomBytes(16);
   /** The name of this machine for clients. */
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
-  readonly breakNotices: BreakNotices;
-  readonly durables: DurableOpens;
-  readonly namedOpens = new NamedOpens();
   readonly failedLogons: FailedLogons;
   readonly readAheadBudget = new MemoryBudget(BYTES_AHEAD_MAX);
   #accounts: SmbAccounts;
+  #shares: ShareStores;
+  #hosts: ReadonlyMap<StoredShares, FileHost> = new Map();
   /** Starts at random, so that ids of an earlier process are unlikely to match ours. */
   #sessionIds = randomInt(SESSION_IDS);
-  #fileIds: number;
   #connectionIds = 0;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
     this.#accounts = options.accounts;
-    // Far beyond the ids of the process before, with which clients may reconnect.
-    this.#fileIds = Number(options.epoch() / TICKS_OF_FILE_ID);
-    const { files, limits, logonLimits, clock, log } = options;
+    const { logonLimits, clock, log, timer = systemTimer, shares } = options;
     const warn = (line: string) => log.warn(line);
-    this.failedLogons = new FailedLogons(logonLimits, clock, files.breaks.timer, warn);
-    this.durables = new DurableOpens(files, limits.durableOpensMax, log);
-    this.breakNotices = new BreakNotices(this.durables);
-    options.files.breaks.listen((notice) => this.breakNotices.notify(notice));
+    this.failedLogons = new FailedLogons(logonLimits, clock, timer, warn);
+    this.#shares = shares;
+    this.useShares(shares);
   }
 
   newSessionId(): number {
@@ -100,22 +101,33 @@ export class SmbServer implements FileOpenHost {
         account !== "" && !isKeyOf(accounts.get(account), passwordHash),
     );
     for (const session of ended) void session.close();
-    this.durables.endIf(({ account }) => !accounts.has(account));
+    for (const { durables } of this.hosts) durables.endIf(({ account }) => !accounts.has(account));
   }
 
-  newFileId(): number {
-    return ++this.#fileIds;
+  /** Serves shares from other places. Clients of those that are gone must have been dropped. */
+  useShares(shares: ShareStores): void {
+    const { readAheadBudget } = this;
+    const parts = { ...this.options, readAheadBudget };
+    this.#shares = shares;
+    this.#hosts = new Map(
+      shares.all.map((one) => [one, this.#hosts.get(one) ?? new FileHost(one, parts)]),
+    );
   }
 
-  /** Adds an open to the lists in which others find it. */
-  register(open: FileOpen): void {
-    this.breakNotices.add(open);
-    this.namedOpens.add(open);
+  get hosts(): Iterable<FileHost> {
+    return this.#hosts.values();
   }
 
-  unregister(open: FileOpen): void {
-    this.breakNotices.delete(open);
-    this.namedOpens.delete(open);
+  /** Where an account's shares are. Throws if they cannot be reached at the moment. */
+  hostOf(account: string): FileHost {
+    const host = this.hostAt(this.#shares.of(account));
+    if (host === null) throw new Error(`the shares of the account ${account} are nowhere`);
+    return host;
+  }
+
+  /** Null if shares are not served from there any more. */
+  hostAt(stored: StoredShares): FileHost | null {
+    return this.#hosts.get(stored) ?? null;
   }
 }
 

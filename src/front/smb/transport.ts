@@ -13,6 +13,7 @@ import { bytesTakenFrom } from "../socket-progress.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import { Connection } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
+import type { FileHost, StoredShares } from "./file-host.ts";
 import { releaseFrame } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
@@ -21,7 +22,7 @@ import { receiveFrame, receiveWrite } from "./receive.ts";
 import { adoptHandles, restoreHandles } from "./restore-handles.ts";
 import { SendQueue } from "./send-queue.ts";
 import { reportDrop } from "./smb-outcome.ts";
-import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
+import { type ShareStores, SmbServer, type SmbServerOptions } from "./smb-server.ts";
 import type { Wire } from "./wire.ts";
 
 export interface SmbListenerOptions extends SmbServerOptions {
@@ -34,6 +35,8 @@ export interface SmbListenerOptions extends SmbServerOptions {
 export interface SmbChange {
   readonly accounts: SmbAccounts;
   readonly limits: TableLimits;
+  /** Clients of shares that are not there any more must have been dropped. */
+  readonly shares: ShareStores;
 }
 
 export interface SmbListener {
@@ -48,9 +51,9 @@ export interface SmbListener {
    */
   change(change: SmbChange): void;
   /** Takes over persistent handles of front ends that do not run any more. */
-  adopt(runs: Runs): Promise<void>;
-  /** Closes all connections, because clients must not trust their handles and caches any longer. */
-  dropAll(): Promise<void>;
+  adopt(stored: StoredShares, runs: Runs): Promise<void>;
+  /** Closes connections, because clients must not trust handles and caches of these shares now. */
+  drop(stored: StoredShares): Promise<void>;
   /** Accepts no more connections, closes the existing ones, and releases what they had open. */
   drain(): Promise<void>;
 }
@@ -94,7 +97,7 @@ class TcpListener implements SmbListener {
   async open(): Promise<void> {
     const { host, port, log } = this.#options;
     // Handles of other front ends are theirs, or the leader adopts them.
-    if (!this.#options.isShared) await restoreHandles(this.#smb);
+    for (const host of this.#smb.hosts) if (!host.isShared) await restoreHandles(host);
     await new Promise<void>((resolve, reject) => {
       this.#tcp.once("error", reject).listen({ host, port }, () => {
         this.#tcp.off("error", reject);
@@ -120,20 +123,24 @@ class TcpListener implements SmbListener {
     return this.#lines.size;
   }
 
-  change({ accounts, limits }: SmbChange): void {
+  change({ accounts, limits, shares }: SmbChange): void {
     this.#lines.limits = limits;
+    this.#smb.useShares(shares);
     this.#smb.useAccounts(accounts);
   }
 
-  adopt(runs: Runs): Promise<void> {
-    return adoptHandles(this.#smb, runs);
+  async adopt(stored: StoredShares, runs: Runs): Promise<void> {
+    const host = this.#smb.hostAt(stored);
+    if (host !== null) await adoptHandles(host, runs);
   }
 
-  async dropAll(): Promise<void> {
-    const dropped = [...this.#lines];
+  async drop(stored: StoredShares): Promise<void> {
+    const host = this.#smb.hostAt(stored);
+    if (host === null) return;
+    const dropped = [...this.#lines].filter((line) => line.uses(host));
     for (const line of dropped) line.drop();
     await Promise.all(dropped.map((line) => line.gone));
-    await this.#smb.durables.close();
+    await host.durables.close();
   }
 
   async drain(): Promise<void> {
@@ -142,8 +149,10 @@ class TcpListener implements SmbListener {
     for (const line of this.#lines) line.drop();
     await closed;
     await Promise.all([...this.#lines].map((line) => line.gone));
-    await this.#smb.durables.close();
-    this.#options.files.breaks.close();
+    for (const { durables, files } of this.#smb.hosts) {
+      await durables.close();
+      files.breaks.close();
+    }
   }
 
   #accept(socket: Socket): void {
@@ -227,6 +236,10 @@ class Line implements Wire, Counted, Transfer {
 
   drop(): void {
     this.#socket.destroy();
+  }
+
+  uses(host: FileHost): boolean {
+    return this.#connection.uses(host);
   }
 
   /** Drops a connection for which there is no room. */

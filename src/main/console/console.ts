@@ -93,13 +93,13 @@ class Facts implements ConsoleFacts {
   readonly #figures: FigureReader;
 
   constructor(settings: Settings, setup: ConsoleSetup) {
-    const { software, clock, data, origins } = setup;
+    const { software, clock, stores, origins } = setup;
     this.settings = settings;
     this.version = software.slice(software.indexOf("/") + 1);
     this.startedMs = clock.now();
-    this.place = placeOf(settings);
+    this.place = settings.places.map(placeOf).join("; ");
     this.urls = reachableUrls(origins, settings.listen);
-    this.#holders = new Holders(data.store);
+    this.#holders = new Holders(stores);
     this.#figures = new FigureReader(setup);
   }
 

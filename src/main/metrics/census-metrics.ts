@@ -3,6 +3,8 @@ import { labelled, type Metric, type MetricSource, single } from "../../front/me
 import type { Counted } from "../../service/shared/counted-records.ts";
 import type { Census, CensusFigures } from "./census.ts";
 
+type SeenCensus = Pick<Census, "figures" | "refresh">;
+
 const LEASES = [
   ["container", "containerLeases"],
   ["blob", "blobLeases"],
@@ -25,12 +27,12 @@ const MESSAGES = [
 ] as const;
 
 /** What a census has counted. Nothing is shown before the first one has ended. */
-export function censusMetrics(census: Census, clock: Clock): MetricSource {
+export function censusMetrics(census: SeenCensus, clock: Clock): MetricSource {
   const metrics = [...storedMetrics(census, clock), ...roundMetrics(census)];
   return { metrics, refresh: () => census.refresh() };
 }
 
-function storedMetrics(census: Census, clock: Clock): Metric[] {
+function storedMetrics(census: SeenCensus, clock: Clock): Metric[] {
   const counts = (
     name: string,
     help: string,
@@ -64,7 +66,7 @@ function storedMetrics(census: Census, clock: Clock): Metric[] {
   ];
 }
 
-function roundMetrics(census: Census): Metric[] {
+function roundMetrics(census: SeenCensus): Metric[] {
   const figure = (name: string, help: string, read: (figures: CensusFigures) => number) =>
     single("gauge", name, help, () => {
       return census.figures === null ? undefined : read(census.figures);

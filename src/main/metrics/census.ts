@@ -41,7 +41,7 @@ export interface CensusFigures {
 }
 
 export interface CensusSetup {
-  readonly store: Store;
+  readonly store: Pick<Store, "read">;
   readonly schedule: Schedule;
   readonly onError: (error: unknown) => void;
 }
@@ -111,7 +111,7 @@ export class Census {
 
 /** One scan, from the first counted record to the last. */
 class Round {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "read">;
   /** What is left to read, each in the order of its keys. */
   readonly #rest: CountedRecords[] = [
     ...COUNTED_RECORDS,
@@ -132,7 +132,7 @@ class Round {
   #oldestMessageMs: Instant | null = null;
   #liveBytes = 0;
 
-  constructor(store: Store) {
+  constructor(store: Pick<Store, "read">) {
     this.#store = store;
   }
 

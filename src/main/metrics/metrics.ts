@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Schedule } from "../../base/schedule.ts";
 import type { Health } from "../../front/health.ts";
-import type { MetricSource } from "../../front/metrics/metric.ts";
+import { labelled, type MetricSource } from "../../front/metrics/metric.ts";
 import { openMetricsListener } from "../../front/metrics/metrics-listener.ts";
 import { RequestMetrics } from "../../front/metrics/request-metrics.ts";
 import { type OnOutcome, REST_SERVICE_NAMES } from "../../front/outcome.ts";
@@ -9,13 +9,14 @@ import type { ReadMemory } from "../../front/read-memory.ts";
 import type { SendBudget } from "../../front/send-budget.ts";
 import { ntStatusName } from "../../front/smb/nt-status.ts";
 import type { WaitingWork } from "../../front/waiting-work.ts";
+import type { Store } from "../../store/store.ts";
 import type { ServiceName } from "../flags.ts";
-import type { Data } from "../open-data.ts";
 import type { MetricsAt } from "../side-addresses.ts";
 import { Undo } from "../undo.ts";
 import { Census } from "./census.ts";
 import { censusMetrics } from "./census-metrics.ts";
-import { EngineMetrics } from "./engine-metrics.ts";
+import { Censuses } from "./censuses.ts";
+import { EngineMetrics, type SeenEngine } from "./engine-metrics.ts";
 import { loadMetrics } from "./load-metrics.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 
@@ -23,7 +24,10 @@ import { ProcessMetrics } from "./process-metrics.ts";
 const MEASURED = [...REST_SERVICE_NAMES, "smb"] as const;
 
 export interface MetricsSetup {
-  readonly data: Pick<Data, "store" | "engine">;
+  /** The records of each database. */
+  readonly stores: readonly Pick<Store, "read">[];
+  /** Null for data in memory, or elsewhere. */
+  readonly engine: SeenEngine | null;
   readonly budget: Pick<SendBudget, "usage">;
   readonly work: Pick<WaitingWork, "requests">;
   readonly readMemory: Pick<ReadMemory, "bytesTaken">;
@@ -85,8 +89,8 @@ export class Metrics {
 
   /** Everything that is measured, in the order in which it is shown. */
   sources(setup: MetricsSetup): readonly MetricSource[] {
-    const { data, clock, schedule, software, onError, readMemory } = setup;
-    const census = new Census({ store: data.store, schedule, onError });
+    const { stores, engine, clock, schedule, software, onError, readMemory } = setup;
+    const census = new Censuses(stores.map((store) => new Census({ store, schedule, onError })));
     this.#undo.add(() => census.stop());
     const process = new ProcessMetrics(software.slice(software.indexOf("/") + 1));
     this.#undo.add(async () => process.stop());
@@ -96,15 +100,23 @@ export class Metrics {
         [...this.#listeners].map(([name, { connections }]) => [name, connections] as const),
       buffers: () => [
         ["receive", readMemory.bytesTaken] as const,
-        ["disk", data.engine?.machine.slabBytesTaken ?? 0] as const,
+        ["disk", engine?.machine.slabBytesTaken ?? 0] as const,
       ],
     };
     return [
       this.#requests,
       censusMetrics(census, clock),
-      ...(data.engine === null ? [] : [new EngineMetrics(data.engine, census)]),
+      ...(engine === null ? [] : [new EngineMetrics(engine, census)]),
+      databaseMetrics(setup),
       loadMetrics(load),
       process,
     ];
   }
+}
+
+function databaseMetrics({ health }: MetricsSetup): MetricSource {
+  const help = "1 if a database and its bytes can be reached, 0 if not; only if there are several.";
+  const read = () =>
+    [...health().outages].map(([name, reason]) => [name, Number(reason === null)] as const);
+  return { metrics: [labelled("gauge", "lazuli_database_ready", help, "database", read)] };
 }

@@ -33,7 +33,7 @@ export interface SeedDone {
  */
 export async function* applySeed(
   source: SeedSource,
-  data: Data,
+  dataOf: (account: string) => Data,
   settings: SeedSettings,
 ): AsyncGenerator<{ objects: number; bytes: number }, SeedDone> {
   const seeds = await readSeed(source);
@@ -42,7 +42,7 @@ export async function* applySeed(
   let objects = 0;
   for (const seed of seeds) {
     const account = seed.account ?? firstAccount(settings);
-    for (const { fields, run } of stepsOf(seed, account, source, data, settings)) {
+    for (const { fields, run } of stepsOf(seed, account, source, dataOf(account), settings)) {
       try {
         for await (const isChange of run()) {
           await fairQueue.next();

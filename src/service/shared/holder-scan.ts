@@ -50,13 +50,13 @@ const NAMES_MAX = 200_000;
  * more calls shows the scan before meanwhile.
  */
 export class HolderScan {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "read">;
   readonly #parts: readonly HeldRecords[];
   #last: HolderList = { holders: [], atMs: null, isCut: false };
   #round: Round | null = null;
   #running: Promise<HolderList> | null = null;
 
-  constructor(store: Store, parts: readonly HeldRecords[]) {
+  constructor(store: Pick<Store, "read">, parts: readonly HeldRecords[]) {
     this.#store = store;
     this.#parts = parts;
   }
@@ -91,14 +91,14 @@ export class HolderScan {
 
 /** One scan, from the first record to the last. */
 class Round {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "read">;
   readonly #rest: HeldRecords[];
   readonly #names = new Map<bigint, Exclude<Found, { held: Held }>>();
   readonly #found: Extract<Found, { held: Held }>[] = [];
   #from: Bytes | null = null;
   #isCut = false;
 
-  constructor(store: Store, parts: readonly HeldRecords[]) {
+  constructor(store: Pick<Store, "read">, parts: readonly HeldRecords[]) {
     this.#store = store;
     this.#rest = [...parts];
   }

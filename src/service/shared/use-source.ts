@@ -8,7 +8,8 @@ import { type Contents, type Digests, INLINE_BYTES_MAX } from "../../store/conte
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { OpenedSource, OwnObject, OwnSource, Source, SourceObject } from "./source.ts";
 
-interface Context {
+/** Where a source is stored, or its copy. */
+export interface SourceContext {
   readonly store: Store;
   readonly contents: Contents;
 }
@@ -41,7 +42,7 @@ const NO_DIGESTS: Digests = { md5: false, crc64: false };
  * Writes bytes that come from a source. Bytes on this server are shared, in the same body that
  * finds and judges the source. All other bytes are copied like a request body.
  */
-export async function useSource<T>(context: Context, use: SourceUse<T>): Promise<T> {
+export async function useSource<T>(context: SourceContext, use: SourceUse<T>): Promise<T> {
   const shared = await shareSource(context, use);
   if (shared !== null) return shared;
   const { store, contents } = context;
@@ -60,7 +61,7 @@ export async function useSource<T>(context: Context, use: SourceUse<T>): Promise
   }
 }
 
-async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T | null> {
+async function shareSource<T>({ store }: SourceContext, use: SourceUse<T>): Promise<T | null> {
   const { source } = use;
   if (source.kind !== "own" || use.digests !== null) return null;
   return store.transact((tx) => {
@@ -91,12 +92,16 @@ function requireSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): v
   throw new Fault(tooLarge ?? "RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
 
-function openSource<T>(context: Context, { source, range }: SourceUse<T>): Promise<OpenedSource> {
+function openSource<T>(
+  context: SourceContext,
+  { source, range }: SourceUse<T>,
+): Promise<OpenedSource> {
   return source.kind === "own" ? openOwn(context, source, range) : source.open(range, null);
 }
 
-async function openOwn(
-  context: Context,
+/** Opens an object on this server. The caller closes it, unless it has read all of it. */
+export async function openOwn(
+  context: SourceContext,
   source: OwnSource,
   range: ByteRange | null,
 ): Promise<OpenedSource> {
@@ -116,7 +121,7 @@ async function openOwn(
 
 /** Opens as much of the piece as stays readable if the source changes meanwhile. */
 function openPiece(
-  { contents }: Context,
+  { contents }: SourceContext,
   view: View,
   { content, key = null }: OwnObject,
   { from, length }: Piece,
@@ -131,7 +136,7 @@ function openPiece(
 /** The bytes of one version of a source. Reading fails if the source changes before its end. */
 class OwnBody implements Body {
   readonly length: number;
-  readonly #context: Context;
+  readonly #context: SourceContext;
   readonly #source: OwnSource;
   readonly #found: OwnObject;
   readonly #until: number;
@@ -139,7 +144,7 @@ class OwnBody implements Body {
   #next: Reading;
 
   constructor(
-    context: Context,
+    context: SourceContext,
     source: OwnSource,
     found: OwnObject,
     { from, length }: Piece,

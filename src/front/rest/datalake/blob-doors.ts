@@ -3,6 +3,7 @@ import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { BlobRestService } from "../blob/blob-rest-service.ts";
 import type { BlobFront } from "../blob/call.ts";
+import { Contexts } from "../contexts.ts";
 import type { RestRequest, RestResponse, RestService } from "../http/exchange.ts";
 import { renderDfsError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
@@ -22,12 +23,18 @@ export class BlobDoors implements RestService {
   readonly #blobAtDataLake: RestService;
   readonly #dataLake: RestService;
 
-  constructor(name: Protocol, context: BlobFront, accounts: Accounts, auth: AuthOptions) {
+  constructor(
+    name: Protocol,
+    context: BlobFront | Contexts<BlobFront>,
+    accounts: Accounts,
+    auth: AuthOptions,
+  ) {
     this.name = name;
-    const atDataLake = { ...context, isDataLake: true };
-    this.#blob = new BlobRestService(context, accounts, auth);
+    const contexts = Contexts.of(context);
+    const atDataLake = contexts.map((one) => ({ ...one, isDataLake: true }));
+    this.#blob = new BlobRestService(contexts, accounts, auth);
     this.#blobAtDataLake = new BlobRestService(atDataLake, accounts, auth);
-    this.#dataLake = new StorageRestService(protocolOn(atDataLake), context, accounts, auth);
+    this.#dataLake = new StorageRestService(DATALAKE, atDataLake, accounts, auth);
   }
 
   handle(request: RestRequest): Promise<RestResponse> {
@@ -45,13 +52,11 @@ export class BlobDoors implements RestService {
   }
 }
 
-function protocolOn(context: BlobFront): StorageProtocol<DataLakeRoute> {
-  return {
-    name: "blob",
-    fields: DATALAKE_FIELD_VERSIONS,
-    route: ({ method, query, headers }, path) => routeDataLake(method, path, query, headers),
-    resourceOf: ({ container, blob }) => ({ service: "dfs", container, name: blob }),
-    handle: (call) => DATALAKE_HANDLERS[call.route.operation](context, call),
-    renderError: renderDfsError,
-  };
-}
+const DATALAKE: StorageProtocol<DataLakeRoute, BlobFront> = {
+  name: "blob",
+  fields: DATALAKE_FIELD_VERSIONS,
+  route: ({ method, query, headers }, path) => routeDataLake(method, path, query, headers),
+  resourceOf: ({ container, blob }) => ({ service: "dfs", container, name: blob }),
+  handle: (context, call) => DATALAKE_HANDLERS[call.route.operation](context, call),
+  renderError: renderDfsError,
+};

@@ -2,6 +2,7 @@ import { Fault } from "../../../base/fault.ts";
 import { CacheBreakingStore } from "../../../service/file/cache-breaking-store.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
+import type { Contexts } from "../contexts.ts";
 import { renderFileError } from "../render-error.ts";
 import { timeoutMsOf } from "../request-query.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
@@ -10,27 +11,25 @@ import { FILE_FIELD_VERSIONS } from "./field-versions.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
 import { type FileOperationName, type FileRoute, isOnFiles, routeFile } from "./route.ts";
 
-export class FileRestService extends StorageRestService<FileRoute> {
-  constructor(context: FileFront, accounts: Accounts, auth: AuthOptions) {
-    super(protocolOn(context), context, accounts, auth);
+export class FileRestService extends StorageRestService<FileRoute, FileFront> {
+  constructor(context: FileFront | Contexts<FileFront>, accounts: Accounts, auth: AuthOptions) {
+    super(PROTOCOL, context, accounts, auth);
   }
 }
 
-function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
-  return {
-    name: "file",
-    fields: FILE_FIELD_VERSIONS,
-    route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
-    resourceOf: ({ operation, share, path }) => ({
-      service: "file",
-      container: share,
-      name: path.join("/"),
-      needsIntent: isOnFiles(operation),
-    }),
-    handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
-    renderError: renderFileError,
-  };
-}
+const PROTOCOL: StorageProtocol<FileRoute, FileFront> = {
+  name: "file",
+  fields: FILE_FIELD_VERSIONS,
+  route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
+  resourceOf: ({ operation, share, path }) => ({
+    service: "file",
+    container: share,
+    name: path.join("/"),
+    needsIntent: isOnFiles(operation),
+  }),
+  handle: (context, call) => handlerOf(call.route.operation)(contextOf(context, call), call),
+  renderError: renderFileError,
+};
 
 /** How long a request waits for SMB clients to give up their caches. */
 const BREAK_WAIT_MS_MAX = 30_000;

@@ -4,13 +4,16 @@ import type { Stamp } from "../../../base/stamp.ts";
 import type { Access } from "../../../rules/access.ts";
 import type { SourceRole } from "../../../rules/conditions.ts";
 import type { CustomerKey } from "../../../rules/encryption.ts";
+import { DistantSource } from "../../../service/shared/distant-source.ts";
 import type { OwnObject, OwnSource, Source } from "../../../service/shared/source.ts";
+import type { SourceContext } from "../../../service/shared/use-source.ts";
 import type { View } from "../../../store/store.ts";
 import type { Accounts } from "../auth/account.ts";
 import { locate } from "../auth/address.ts";
 import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
 import { accessTo, hasAccountAccess } from "../auth/token-access.ts";
+import type { Contexts } from "../contexts.ts";
 import { sourceKeyOf } from "../customer-key.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
@@ -22,6 +25,7 @@ import {
   requireNoHeaders,
 } from "../request-headers.ts";
 import { cannotVerify } from "./cannot-verify.ts";
+import { copyFailure } from "./copy-failure.ts";
 import type { ForeignSources } from "./foreign-sources.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import { copiesTagsOf } from "./source-tags.ts";
@@ -76,6 +80,8 @@ export interface CopySourcesSetup {
   readonly endpoints: OwnEndpoints;
   readonly protocols: Readonly<Partial<Record<ServiceName, SourceProtocol>>>;
   readonly foreign: ForeignSources;
+  /** Where accounts are stored, if not all in one database. */
+  readonly stored?: Contexts<SourceContext>;
 }
 
 /** Resolves `x-ms-copy-source`. The client needs the same rights as for reading the source. */
@@ -90,7 +96,10 @@ export class CopySources {
     const { headers } = call.request;
     const url = urlOf(call);
     const named = this.#serviceAt(call, url, service);
-    if (named !== null) return this.#own(call, url, named, role);
+    if (named !== null) {
+      const { source, distant } = await this.#own(call, url, named, role);
+      return distant === null ? source : new DistantSource(distant, source, copyFailure);
+    }
     if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
     // Tags are known only for blobs of this server.
     requireNoHeaders(headers, ["x-ms-source-if-tags"]);
@@ -106,15 +115,18 @@ export class CopySources {
     });
   }
 
-  /** Resolves a source that must be a blob of this server. */
+  /** Resolves a source that must be a blob of this server, in the same database. */
   async ownBlobOf(call: SourceCall): Promise<OwnSource> {
     const url = urlOf(call);
-    if (this.#serviceAt(call, url, "blob") === "blob") {
-      return this.#own(call, url, "blob", "copied");
-    }
+    const isHere = this.#serviceAt(call, url, "blob") === "blob";
+    const found = isHere ? await this.#own(call, url, "blob", "copied") : null;
+    if (found !== null && found.distant === null) return found.source;
     throw new Fault("InvalidSourceBlobUrl", {
       CopySource: publicUrl(url),
-      Reason: "Only snapshots of page blobs on this server can be copied so: name one of them.",
+      Reason:
+        found === null
+          ? "Only snapshots of page blobs on this server can be copied so: name one of them."
+          : "The account of the source is in another database: copy the snapshot with Copy Blob.",
     });
   }
 
@@ -132,14 +144,14 @@ export class CopySources {
     url: SourceUrl,
     service: ServiceName,
     role: SourceRole,
-  ): Promise<OwnSource> {
+  ): Promise<LocatedSource> {
     const protocol = this.#setup.protocols[service];
     if (protocol === undefined) {
       throw invalidHeader(SOURCE_HEADER, publicUrl(url), "Blobs and files can be copied.");
     }
     const request = readRequest(call, url, role);
     const asked = { headers: call.request.headers, key: sourceKeyOf(call.request) };
-    const { routed, access, path } = await withSourceFaultsAsync(role, async () => {
+    const { routed, access, path, distant } = await withSourceFaultsAsync(role, async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
@@ -152,16 +164,32 @@ export class CopySources {
         isOwn && !hasCredentials(request)
           ? accessTo(call.access, service, container)
           : (await authenticate(request, address, routed.resource, this.#setup.auth)).access;
-      return { routed, access, path: `${accountName}/${container}/${name}` };
+      const path = `${accountName}/${container}/${name}`;
+      return { routed, access, path, distant: this.#distantFrom(call.account, accountName) };
     });
-    return {
+    const source: OwnSource = {
       kind: "own",
       url: publicUrl(url),
       name: { path, snapshot: routed.snapshot },
       find: (view, fromArchive = false) =>
         withSourceFaults(role, () => routed.find(view, access, fromArchive)),
     };
+    return { source, distant };
   }
+
+  /** Where the source's account is stored; null if that is where the copy's is. */
+  #distantFrom(account: string, source: string): SourceContext | null {
+    const { stored } = this.#setup;
+    if (stored === undefined || account === source) return null;
+    const context = stored.of(source);
+    return context === stored.of(account) ? null : context;
+  }
+}
+
+interface LocatedSource {
+  readonly source: OwnSource;
+  /** Where it is stored; null if that is where its copy will be. */
+  readonly distant: SourceContext | null;
 }
 
 /** Reports every refusal as one of the source. */

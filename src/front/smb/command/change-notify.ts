@@ -38,10 +38,10 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
 }
 
 /** The watch of an open; its first request decides the filter for all later ones. */
-function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest): Watch {
+function watchOf({ host }: Call, open: FileOpen, request: ChangeNotifyRequest): Watch {
   const { recursive, filter, outputBytesMax } = request;
   const watching = { directory: open.asked.item, recursive, filter };
-  open.watch ??= new Watch(server.options.files.store, open, watching, outputBytesMax);
+  open.watch ??= new Watch(host.files.store, open, watching, outputBytesMax);
   return open.watch;
 }
 
@@ -54,7 +54,7 @@ async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean
   try {
     // The watch does not report what happened before it began: the handle may be closed already.
     if (isFirst) {
-      await call.server.options.files.store.heard(open.share);
+      await call.host.files.store.heard(open.share);
       await expectOpen(call, open);
     }
   } catch (error) {
@@ -64,7 +64,7 @@ async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean
   return next;
 }
 
-async function expectOpen({ server }: Call, open: FileOpen): Promise<void> {
-  const { isDeletePending } = await getOpenItem(server.options.files, open.asked);
+async function expectOpen({ host }: Call, open: FileOpen): Promise<void> {
+  const { isDeletePending } = await getOpenItem(host.files, open.asked);
   if (isDeletePending) throw new StatusError(STATUS.DELETE_PENDING);
 }

@@ -61,7 +61,7 @@ async function copyChunk(
   target: FileOpen,
   { from, to, length }: Chunk,
 ): Promise<number> {
-  const { files } = call.server.options;
+  const { files } = call.host;
   const borrowed = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
   const bytes = borrowed === null ? null : copyAndRelease(borrowed);
   // A chunk that extends beyond the end is not copied, not even in part.

@@ -70,16 +70,15 @@ export async function reopen(
   request: CreateRequest,
   asked: Reconnect,
 ): Promise<Answer> {
-  const { server, session, tree, chain } = call;
-  const open =
-    server.durables.find(asked.fileId.persistent) ?? (await takeOver(call, share, asked));
+  const { host, session, tree, chain } = call;
+  const open = host.durables.find(asked.fileId.persistent) ?? (await takeOver(call, share, asked));
   if (open === null || open.asked.at.share !== share) throw notFound();
   requireSameClient(call, request, asked, open);
-  const found = await getOpenItem(server.options.files, open.asked);
+  const found = await getOpenItem(host.files, open.asked);
   if (isNamedOtherwise(call, request, found.path)) throw new StatusError(STATUS.INVALID_PARAMETER);
   const shown = { action: OPENED, oplockMax: OPLOCK.lease, durability: null };
   const answer = await answerOf(call, request, open, shown);
-  if (!server.durables.take(open)) throw notFound();
+  if (!host.durables.take(open)) throw notFound();
   open.attach(session, tree.id);
   open.openedAs = found.path;
   session.opens.set(open.fileId.volatile, open);
@@ -89,18 +88,18 @@ export async function reopen(
 
 /** Takes over a persistent handle that a client had at another front end. Null if there is none. */
 async function takeOver(
-  { server, session }: Call,
+  { host, session }: Call,
   share: string,
   { fileId, createGuid }: Reconnect,
 ): Promise<FileOpen | null> {
-  const { files, epoch, isShared } = server.options;
+  const { files, epoch, isShared } = host;
   if (!isShared || createGuid === null) return null;
   const found = await findPersistentHandle(files, fileId.persistent, createGuid);
   if (found === null || found.epoch === epoch()) return null;
   const { persistent } = found;
   if (persistent.account !== session.account || persistent.share !== share) return null;
   const taken = await takeOverHandle(files, found, epoch());
-  return taken === null ? null : preserve(server, taken);
+  return taken === null ? null : preserve(host, taken);
 }
 
 /** Further fields of a response. */
@@ -112,12 +111,12 @@ interface Shown {
 
 /** The response to a CREATE for an existing open. */
 export async function answerOf(
-  { server }: Call,
+  { host }: Call,
   { contexts }: CreateRequest,
   open: FileOpen,
   { action, oplockMax, durability }: Shown,
 ): Promise<Answer> {
-  const { files } = server.options;
+  const { files } = host;
   const found = await getOpenItem(files, open.asked);
   const caching = await getOpenCaching(files, open.asked);
   const { times, allocated, size, attributes } = shownItem(found.item, found.isDirectory);

@@ -66,9 +66,9 @@ async function openNew(
   durable: DurableContext | null,
   names: OpenNames | null,
 ): Promise<Answer> {
-  const { session, server, tree, chain } = call;
+  const { session, host, tree, chain } = call;
   const at = await versionOf(call, share, request);
-  const id = server.newFileId();
+  const id = host.newFileId();
   const fileId = { persistent: id, volatile: id };
   const { account, snapshot } = at;
   const granted = grantedAccess(request.access, mostOf(snapshot));
@@ -77,7 +77,7 @@ async function openNew(
   const asked = openingOf(call, at, request, granted, persistent);
   const done = await openAs(call, asked);
   const isFile = !done.isDirectory && snapshot === null;
-  const open = new FileOpen(server, {
+  const open = new FileOpen(host, {
     fileId,
     treeId: tree.id,
     at: { account, share, snapshot },
@@ -101,7 +101,7 @@ async function openNew(
   }
   open.openedAs = call.facts.path;
   session.opens.set(id, open);
-  server.register(open);
+  host.register(open);
   chain.fileId = fileId;
   const { times, allocated, size, attributes } = shownItem(done.item, done.isDirectory);
   return success(
@@ -124,7 +124,7 @@ function mostOf(snapshot: PathAddress["snapshot"]): number {
 
 /** Translates a CREATE into a request to the service. Refuses contradictory options. */
 function openingOf(
-  { session, server, connection }: Call,
+  { session, host, connection }: Call,
   at: PathAddress,
   request: CreateRequest,
   granted: number,
@@ -154,7 +154,7 @@ function openingOf(
       permission: permissionOfNew(request),
     },
     opener: {
-      epoch: server.options.epoch(),
+      epoch: host.epoch(),
       sessionId: BigInt(session.id),
       clientIp: connection.wire.remoteAddress,
     },
@@ -211,7 +211,7 @@ function looksAt(granted: number): OpenFile["looksAt"] {
 /** Opens a file. One fault of the service is two statuses in SMB, depending on the request. */
 async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   try {
-    return await afterCacheBreaks(call, () => openFile(call.server.options.files, asked));
+    return await afterCacheBreaks(call, () => openFile(call.host.files, asked));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.code === "ResourceTypeMismatch") {

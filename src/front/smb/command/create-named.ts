@@ -42,7 +42,7 @@ export async function createOnce(
   names: OpenNames,
   create: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { namedOpens } = call.server;
+  const { namedOpens } = call.host;
   const earlier = namedOpens.created(names);
   if (earlier !== undefined) return await answerAgain(call, request, earlier);
   namedOpens.begin(names);
@@ -62,8 +62,8 @@ async function answerAgain(
   if ((call.header.flags & FLAG.replay) === 0) throw new StatusError(STATUS.DUPLICATE_OBJECTID);
   if (open === null) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
   requireSameRequest(call, request, open);
-  const { session, server, tree, chain } = call;
-  if (server.durables.take(open)) {
+  const { session, host, tree, chain } = call;
+  if (host.durables.take(open)) {
     open.attach(session, tree.id);
     session.opens.set(open.fileId.volatile, open);
   }
@@ -97,7 +97,7 @@ async function closeElsewhere(
   request: CreateRequest,
   names: OpenNames,
 ): Promise<void> {
-  const { durables, namedOpens } = call.server;
+  const { durables, namedOpens } = call.host;
   const path = pathOf(request.name).join("/").toUpperCase();
   for (const open of namedOpens.elsewhere(names)) {
     const { at } = open.asked;

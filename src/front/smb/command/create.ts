@@ -21,10 +21,10 @@ export async function handleCreate(call: Call): Promise<Answer> {
 }
 
 function createPipe(call: Call, name: string): Answer {
-  const { session, server, tree, chain } = call;
-  const id = server.newFileId();
+  const { session, host, tree, chain } = call;
+  const id = host.newFileId();
   const fileId = { persistent: id, volatile: id };
-  const { files } = server.options;
+  const { files } = host;
   const pipe = openPipe(name, { fileId, treeId: tree.id, account: session.account, files });
   if (pipe === null) throw new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);
   session.opens.set(id, pipe);

@@ -39,15 +39,11 @@ function isSentAgain(open: FileOpen, sequence: number): boolean {
   return false;
 }
 
-async function unlock(
-  { server }: Call,
-  open: FileOpen,
-  ranges: readonly LockRange[],
-): Promise<void> {
+async function unlock({ host }: Call, open: FileOpen, ranges: readonly LockRange[]): Promise<void> {
   const wrong = ranges.findIndex(({ flags }) => flags !== LOCK_FLAG.unlock);
   // Ranges before a malformed one are unlocked nevertheless.
   const sensible = wrong < 0 ? ranges : ranges.slice(0, wrong);
-  const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges: sensible });
+  const isDone = await unlockRanges(host.files, { ...open.asked, ranges: sensible });
   if (!isDone) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
   if (wrong >= 0) throw new StatusError(STATUS.INVALID_PARAMETER);
 }
@@ -58,13 +54,13 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
     return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
   });
   const wanted = { ...open.asked, ranges };
-  const attempt = () => afterCacheBreaks(call, () => lockRanges(call.server.options.files, wanted));
+  const attempt = () => afterCacheBreaks(call, () => lockRanges(call.host.files, wanted));
   let outcome = await attempt();
   while (outcome === "blocked") {
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);
     const cancelled = call.pend();
     const unlocked = nextUnlock(call, open, [cancelled, open.ending]);
-    await call.server.options.files.store.heard(open.share);
+    await call.host.files.store.heard(open.share);
     outcome = await attempt();
     if (outcome !== "blocked") break;
     await unlocked;
@@ -80,7 +76,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
  * before trying the lock, so that no event is missed in between.
  */
 function nextUnlock(
-  { server }: Call,
+  { host }: Call,
   { asked, share }: FileOpen,
   signals: readonly AbortSignal[],
 ): Promise<void> {
@@ -90,7 +86,7 @@ function nextUnlock(
       for (const signal of signals) signal.removeEventListener("abort", done);
       resolve();
     };
-    const stop = server.options.files.store.watch(share, (changes) => {
+    const stop = host.files.store.watch(share, (changes) => {
       if (changes.some((change) => mayLetIn(change, asked.item))) done();
     });
     for (const signal of signals) {

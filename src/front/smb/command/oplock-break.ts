@@ -41,18 +41,18 @@ async function endOplock(
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
   if (state === null) throw new StatusError(STATUS.INVALID_PARAMETER);
-  const { files } = call.server.options;
+  const { files } = call.host;
   const outcome = await acknowledgeBreak(files, { kind: "oplock", of: open.asked, state });
   if (outcome !== "acknowledged") throw new StatusError(OPLOCK_REFUSALS[outcome]);
   return success(writeOplockBreak(level, open.fileId));
 }
 
 async function endLease(call: Call, key: Buffer, state: number): Promise<Answer> {
-  const { tree, session, server, connection } = call;
+  const { tree, session, host, connection } = call;
   if (tree.kind !== "share") throw new StatusError(STATUS.INVALID_PARAMETER);
   const at = { account: session.account, share: tree.share, snapshot: null };
   const owner = leaseOwner(connection.negotiated.client.guid, key);
-  const outcome = await acknowledgeBreak(server.options.files, { kind: "lease", at, owner, state });
+  const outcome = await acknowledgeBreak(host.files, { kind: "lease", at, owner, state });
   if (outcome !== "acknowledged") throw new StatusError(LEASE_REFUSALS[outcome]);
   return success(writeLeaseBreakAnswer(key, state));
 }

@@ -56,7 +56,7 @@ async function fill(
 ): Promise<void> {
   if (!(await addDots(call, open, scan, listing, isSingle))) return;
   while (!scan.isAtEnd) {
-    const { items, next } = await scanOpenDirectory(call.server.options.files, {
+    const { items, next } = await scanOpenDirectory(call.host.files, {
       ...open.asked,
       pattern: scan.pattern,
       after: scan.after,
@@ -74,7 +74,7 @@ async function fill(
 
 /** Adds `.` and `..`. True if there is room for more. */
 async function addDots(
-  { server }: Call,
+  { host }: Call,
   open: FileOpen,
   scan: Scan,
   listing: DirectoryListing,
@@ -85,7 +85,7 @@ async function addDots(
     scan.dots = DOTS.length;
     return true;
   }
-  const { item } = await getOpenItem(server.options.files, open.asked);
+  const { item } = await getOpenItem(host.files, open.asked);
   while (scan.dots < DOTS.length) {
     const name = DOTS[scan.dots] as string;
     if (!listing.add(shownItem(item, true), name)) return false;

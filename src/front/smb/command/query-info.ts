@@ -26,13 +26,9 @@ export async function handleQueryInfo(call: Call): Promise<Answer> {
   return answered(status, [writeOutput(bytes)]);
 }
 
-async function infoOf(
-  { server }: Call,
-  request: QueryInfoRequest,
-  open: FileOpen,
-): Promise<Fitted> {
+async function infoOf({ host }: Call, request: QueryInfoRequest, open: FileOpen): Promise<Fitted> {
   const { infoClass, outputBytesMax } = request;
-  const { files } = server.options;
+  const { files } = host;
   switch (request.type) {
     case INFO_TYPE.file:
       return fileInfo(infoClass, open, await getOpenItem(files, open.asked), outputBytesMax);

@@ -28,7 +28,7 @@ async function readFile(call: Call, open: FileOpen, request: ReadRequest): Promi
   const asked = { at, item, handle, epoch, from, length, ahead: open.ahead };
   const share = await call.share(length);
   try {
-    const borrowed = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;
+    const borrowed = (await readOpenFile(call.host.files, asked)) ?? NOTHING;
     const bytes = lengthOf(borrowed.parts);
     if (bytes < lengthMin || (bytes === 0 && length > 0)) {
       borrowed.release();

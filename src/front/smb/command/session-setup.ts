@@ -52,7 +52,7 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   if (session.isClosed) throw new StatusError(STATUS.USER_SESSION_DELETED);
   if (session.account === "") {
     admit(call, session, request);
-    session.establish(done.account, done.sessionKey);
+    session.establish(done.account, server.hostOf(done.account), done.sessionKey);
     await closePrevious(call, session, request.previousSessionId);
   } else if (session.account !== done.account) {
     throw new StatusError(STATUS.ACCESS_DENIED);

@@ -40,7 +40,7 @@ async function change(call: Call, open: FileOpen, asked: FileChange): Promise<vo
 }
 
 async function setSecurity(
-  { server }: Call,
+  { host }: Call,
   open: FileOpen,
   additional: number,
   input: Bytes,
@@ -50,17 +50,17 @@ async function setSecurity(
   if (parts.dacl) open.expect(ACCESS.writeDac);
   if (parts.sacl) open.expect(ACCESS.systemSecurity);
   const descriptor = readSecurityInfo(input);
-  await setOpenPermission(server.options.files, { ...open.asked, parts, descriptor });
+  await setOpenPermission(host.files, { ...open.asked, parts, descriptor });
 }
 
-async function apply({ server }: Call, open: FileOpen, change: FileChange): Promise<void> {
-  const { files } = server.options;
+async function apply({ host }: Call, open: FileOpen, change: FileChange): Promise<void> {
+  const { files } = host;
   const { asked } = open;
   const preservesWritten = open.writeTime.isSetByClient;
   switch (change.kind) {
     case "basic":
       open.expect(ACCESS.writeAttributes);
-      return await setBasic(server.options.files, open, change);
+      return await setBasic(host.files, open, change);
     case "rename":
       open.expect(ACCESS.delete);
       return await renameOpenItem(files, {

@@ -12,13 +12,13 @@ const ALL_ACCESS = 0x001f01ff;
 
 export async function handleTreeConnect(call: Call): Promise<Answer> {
   const name = readTreeConnect(call.message).toLowerCase();
-  const { session, server } = call;
+  const { session, server, host } = call;
   call.facts.share = name;
   if (session.trees.size >= server.options.limits.treesPerSessionMax) {
     throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
   }
   const isPipe = name === IPC_SHARE;
-  if (!isPipe && !(await hasShare(server.options.files, session.account, name))) {
+  if (!isPipe && !(await hasShare(host.files, session.account, name))) {
     throw new StatusError(STATUS.BAD_NETWORK_NAME);
   }
   const id = session.newTreeId();

@@ -32,7 +32,7 @@ async function writeFile(
   open.expect(ACCESS.writeData | ACCESS.appendData);
   const isAtEnd = offset === AT_END;
   if (!isAtEnd && offset + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
-  const { files } = call.server.options;
+  const { files } = call.host;
   const { at, item, handle, epoch } = open.asked;
   const from = isAtEnd ? null : offset;
   const asked = { at, item, handle, epoch, from, bytes: data, preservesWritten: true };
