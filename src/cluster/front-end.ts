@@ -307,12 +307,12 @@ interface Beaten {
   readonly ended: readonly number[];
 }
 
-/** Others have ended this front end. Clients may try another one. */
+/** Others have ended this front end, and it begins anew. Clients may try another one. */
 export class FrontEndEnded extends StoreError {
   constructor() {
     super(
       "unreachable",
-      "this front end was out of touch for too long, and the others have ended it: start it again",
+      "this front end was out of touch for too long, and the others have ended it",
     );
   }
 }

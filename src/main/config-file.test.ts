@@ -69,7 +69,7 @@ test("allowed copy sources are listed by origin, and private networks by range",
 test("mistakes are named by file, line and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],
-    [{ account: [] }, /"account" is not known here\. There is: accounts, oauth/],
+    [{ account: [] }, /"account" is not known here\. There is: accounts, databases/],
     [{ accounts: {} }, /"accounts" must be a list/],
     [{ accounts: [1] }, /"accounts\[0\]" must be an object/],
     [{ accounts: [{ keys: [KEY] }] }, /"accounts\[0\]\.name" is missing/],

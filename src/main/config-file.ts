@@ -41,10 +41,11 @@ const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 /** Reads a configuration file. Throws a `UsageError` that names file, line and field. */
 export function readConfig(file: string, text: string): Config {
   const top = new ConfigText(file, text).fields();
+  const hasAccounts = top.mayHave("accounts");
   const databases = top.mayHave("databases") ? readDatabases(top) : [];
   const config = {
     ...(databases.length > 0 ? { databases } : {}),
-    ...(top.mayHave("accounts") ? { accounts: readAccounts(top, databases) } : {}),
+    ...(hasAccounts ? { accounts: readAccounts(top, databases) } : {}),
     ...(top.mayHave("oauth") ? { oauth: readOauth(top) } : {}),
     ...(top.mayHave("roles") ? { roles: new ConfiguredRoles(top.objects("roles")) } : {}),
     ...(top.mayHave("copySources") ? { copySources: readSources(top) } : {}),

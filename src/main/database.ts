@@ -12,8 +12,6 @@ export interface ReopenedSetup extends DatabaseSetup {
   readonly failStop: FailStop;
   /** Called whenever `current` has changed after the start. */
   onChange(): void;
-  /** Throws a `StartError` if another database has the same records. */
-  requireOther(opened: OpenDatabase): void;
 }
 
 /**
@@ -88,12 +86,6 @@ export class Database {
       this.#setup,
       isShared ? onEnded : this.#setup.failStop,
     );
-    try {
-      this.#setup.requireOther(opened);
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
     this.#current = opened;
     this.#clock = opened.clock;
     if (ended !== null) this.#lose(opened, ended);

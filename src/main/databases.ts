@@ -20,7 +20,7 @@ export class Databases {
 
   private constructor(places: readonly NamedPlace[], setup: Omit<ReopenedSetup, "requireOther">) {
     const isOne = places.length === 1 && places[0]?.name === null;
-    const requireOther = (opened: OpenDatabase) => this.#requireOther(opened);
+    const requireOther = (cluster: string) => this.#requireOther(cluster);
     this.all = places.map((place) => {
       const name = isOne ? null : (place.name ?? DEFAULT_DATABASE);
       return new Database(name, place, { ...setup, requireOther });
@@ -116,15 +116,12 @@ export class Databases {
     for (const database of this.all) database.start();
   }
 
-  #requireOther(opened: OpenDatabase): void {
-    const cluster = opened.stored.member?.cluster;
+  #requireOther(cluster: string): void {
     for (const { current, title } of this.all) {
-      if (current instanceof StoreError || current === opened || cluster === undefined) continue;
-      if (current.stored.member?.cluster === cluster) {
-        throw new StartError(
-          `It has the same records as ${title}. Name them once in "databases", for all of their accounts.`,
-        );
-      }
+      if (current instanceof StoreError || current.stored.member?.cluster !== cluster) continue;
+      throw new StartError(
+        `It has the same records as ${title}. Name them once in "databases", for all of their accounts.`,
+      );
     }
   }
 }

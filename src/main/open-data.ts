@@ -77,6 +77,8 @@ interface SharedOptions {
   readonly schedule: Schedule;
   /** For tests: a clock instead of the database's time. */
   readonly sharedClock: Clock | undefined;
+  /** Throws a `StartError` if this process has the records of this cluster open already. */
+  readonly requireOther: (cluster: string) => void;
 }
 
 /** The WAL and extents as parts of a small volume: compacting a small extent takes little space. */
@@ -95,8 +97,8 @@ export async function openData(
   if (shared !== null) {
     // Loaded only when it is asked for: most servers keep their data in a folder.
     const { openSharedData } = await import("./shared-data.ts");
-    const { schedule = systemSchedule, sharedClock } = options;
-    return openSharedData(shared, bucket, { schedule, failStop, clock: sharedClock });
+    const { schedule = systemSchedule, sharedClock: time, requireOther } = options;
+    return openSharedData(shared, bucket, { schedule, failStop, clock: time, requireOther });
   }
   if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {

@@ -40,6 +40,8 @@ export interface DatabaseSetup {
   /** Null without one. */
   readonly lab: ServedLab | null;
   readonly clients: SmbClients;
+  /** Throws a `StartError` if another database of the server has the records of this cluster. */
+  requireOther(cluster: string): void;
 }
 
 const FULL =
@@ -135,7 +137,7 @@ export class OpenDatabase {
 /** Opens the data; the log names its damage. */
 async function openLoggedData(
   place: NamedPlace,
-  { settings, around, log, lab }: DatabaseSetup,
+  { settings, around, log, lab, requireOther }: DatabaseSetup,
   failStop: FailStop,
 ): Promise<Data> {
   const { location } = place;
@@ -143,7 +145,7 @@ async function openLoggedData(
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
   const { onDamage } = reports;
   const { schedule, sharedClock } = around;
-  const options = { tell: log.tell, onDamage, schedule, sharedClock };
+  const options = { tell: log.tell, onDamage, schedule, sharedClock, requireOther };
   const data = await openData(place, lab?.clock ?? around.clock, failStop, options);
   reports.lookIn(data.store);
   for (const warning of data.warnings) log.warn("data folder", warning);

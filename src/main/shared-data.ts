@@ -31,6 +31,8 @@ export interface SharedSurroundings {
   readonly clock?: Clock | undefined;
   /** For tests with such a clock, which jumps: how long a front end may be out of touch. */
   readonly leaseMs?: number | undefined;
+  /** Throws a `StartError` if this process has the records of this cluster open already. */
+  readonly requireOther?: ((cluster: string) => void) | undefined;
 }
 
 /** This process as one of several that have the same records. */
@@ -57,6 +59,7 @@ export async function openSharedData(
   try {
     const records = await openRecords(address, around.clock);
     undo.add(() => records.close());
+    around.requireOther?.(records.cluster);
     const frontEnd = await join(records, around);
     undo.add(() => frontEnd.leave());
     const { extents, dependency } =

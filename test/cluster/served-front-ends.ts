@@ -27,6 +27,8 @@ export interface Served {
   smb(): Promise<SmbFiles>;
   /** Stops its timers, so that it seems to be dead. Its connections stay. */
   freeze(): void;
+  /** Lets its timers go on. */
+  thaw(): void;
 }
 
 /** Timers of one front end, which can be stopped. */
@@ -79,6 +81,9 @@ export class ServedFrontEnds {
       ends,
       freeze: () => {
         timers.isFrozen = true;
+      },
+      thaw: () => {
+        timers.isFrozen = false;
       },
       smb: async () => {
         const files = await SmbFiles.connect(port, "box");

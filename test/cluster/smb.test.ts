@@ -201,7 +201,21 @@ describe("SMB at several front ends", { skip: skipWithoutPostgres() ?? false }, 
     assert.equal((await granted).status, 0);
     // Its process may only have been stopped: it does nothing with the handle any more.
     await assert.rejects(there.write(dead, 0, "x"), /closed the connection/);
-    assert.equal(other.ends.length, 1);
+    // It begins anew, as another front end.
+    other.thaw();
+    await ends.passUntil(() =>
+      other.share.getProperties().then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.deepEqual(other.ends, [], "its process goes on");
+    const again = await other.smb();
+    const handle = await again.open("file", { access: READ | WRITE });
+    assert.equal(await here.lock(waiting, 0, 5, UNLOCK), 0);
+    assert.equal(await again.lock(handle, 0, 5, EXCLUSIVE_NOW), 0);
+    await refused(fileAt(one).uploadRange("x", 0, 1), 409, "FileLockConflict");
+    assert.match(other.lines.join("\n"), /the database is opened anew: this front end was out of/);
   });
 
   test("a persistent handle comes back at another front end", async (t) => {
