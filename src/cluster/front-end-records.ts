@@ -73,6 +73,9 @@ export function readLeader(view: View): LeaderRecord | null {
   return found === undefined ? null : leaderFormat.decode(found);
 }
 
+/** A leader that has not renewed its lease for longer may have met an outage, as everybody else. */
+const LATE_MS = 10_000;
+
 /** Takes or renews the leader's lease, if it is free. Returns who leads. */
 export function renewLeader(
   tx: Transaction,
@@ -83,8 +86,10 @@ export function renewLeader(
   const old = readLeader(tx);
   const isOver = old === null || old.untilMs <= nowMs;
   if (!isOver && old.frontEnd !== frontEnd) return old;
-  // A leader whose lease ran out starts a new term, which gives the others time to come back, too.
-  const leader = { frontEnd, sinceMs: isOver ? nowMs : old.sinceMs, untilMs };
+  // A leader that is late starts a new term, which gives the others time to come back, too: their
+  // leases may be over some seconds before its own.
+  const isLate = isOver || old.untilMs < untilMs - LATE_MS;
+  const leader = { frontEnd, sinceMs: isLate ? nowMs : old.sinceMs, untilMs };
   tx.set(leaderKey(), leaderFormat.encode(leader));
   return leader;
 }

@@ -43,7 +43,7 @@ test("a front end that is out of touch is ended, and writes nothing from then on
   await assert.rejects(lost.store.transact(write), /out of touch/);
   assert.equal(await isWritten(ends.records), false);
   await lost.frontEnd.beat();
-  assert.equal(lost.ends.length, 1, "its process ends once");
+  assert.equal(lost.ends.length, 1, "it is told once");
 });
 
 test("after an outage for all, each front end gets a lease's time to come back", async () => {
@@ -60,6 +60,21 @@ test("after an outage for all, each front end gets a lease's time to come back",
   await first.store.transact(write);
   assert.deepEqual(first.frontEnd.ended, [third.frontEnd.number]);
   assert.deepEqual(first.ends, []);
+});
+
+test("after an outage that the leader's lease outlasts, those of the others may be over", async () => {
+  const ends = new FrontEnds();
+  const [leader, other] = [await ends.add(), await ends.add()];
+  await ends.pass(2 * LEASE_MS);
+  await ends.pass(BEAT_MS - 1, [leader]);
+  for (const { outage } of ends.all) outage.isOut = true;
+  await ends.pass(LEASE_MS - BEAT_MS + 2);
+  for (const { outage } of ends.all) outage.isOut = false;
+  await leader.frontEnd.beat();
+  assert.deepEqual([leader.frontEnd.isSweeper, leader.frontEnd.ended], [true, []]);
+  await other.store.transact(write);
+  await other.frontEnd.beat();
+  assert.deepEqual(other.ends, []);
 });
 
 test("one that cannot renew gives up its clients before its lease ends, then begins anew", async () => {

@@ -142,3 +142,57 @@ test("roles that do less than it seems are warned of", () => {
   const one = warned(basic, { roles: [{ ...role, scope: "shop" }] });
   assert.match(one.join(), /^the account "store" has no roles: every accepted token/);
 });
+
+test("accounts are in the database that they name, or in that of --records", () => {
+  const east = { name: "east", records: "postgres://a@db1/x", bytes: "/mnt/east" };
+  const west = { name: "west", records: "postgres://a@db2/x", bytes: "/mnt/west" };
+  const shop = { name: "shop", keys: [LONG_KEY], database: "west" };
+  const logs = { name: "logs", keys: [LONG_KEY] };
+  const own = ["--records", "postgres://a@db3/x", "--bytes", "/mnt/own"];
+  const databases = [east, west];
+  const both = settings(own, "", { databases, accounts: [shop, logs] });
+  assert.deepEqual(
+    both.places.map(({ name, shared }) => [name, shared?.bytes]),
+    [
+      [null, "/mnt/own"],
+      ["east", "/mnt/east"],
+      ["west", "/mnt/west"],
+    ],
+  );
+  assert.deepEqual([...both.placeOfAccount], [["shop", "west"]]);
+  const named = settings([], "", { databases, accounts: [shop] });
+  assert.deepEqual([named.location, named.places.length], [null, 2]);
+  const wrong: [string[], object, RegExp][] = [
+    [[], { databases, accounts: [shop, logs] }, /the account "logs" names no database: add/],
+    [[], { databases }, /default account: the account "devstoreaccount1" names no database/i],
+    [["--inMemoryPersistence"], { databases, accounts: [shop] }, /contradict each other/],
+    [["--lab"], { databases, accounts: [shop] }, /the database has the clock/],
+    [
+      ["--records", east.records, ...own.slice(2)],
+      { databases },
+      /"east": --records names the same/,
+    ],
+    [
+      [],
+      { databases: [{ ...east, s3: { region: "x" } }, west], accounts: [shop] },
+      /database "east": "s3" is about a bucket: name it in "bytes"/,
+    ],
+    [
+      [],
+      { databases: [east, { ...west, bytes: "s3:/x" }], accounts: [shop] },
+      /lazuli\.json: database "west": --bytes s3:\/x cannot be used/,
+    ],
+    [
+      ["--bytes", "s3://bucket/x"],
+      {
+        databases: [west],
+        s3: { accessKeyId: "a", secretAccessKey: "b" },
+        accounts: [shop],
+      },
+      /--bytes belongs to --records, and \S+lazuli\.json has "databases": give each/,
+    ],
+  ];
+  for (const [args, config, message] of wrong) {
+    assert.throws(() => settings(args, "", config), message, JSON.stringify(config));
+  }
+});
