@@ -31,6 +31,13 @@ export function etagOf(stamp: Stamp): string {
   return `0x${(stamp + TICKS_TO_1970).toString(16).toUpperCase()}`;
 }
 
+/** The stamp of an ETag that `etagOf` has made, with or without quotes; null for any other. */
+export function stampOfEtag(etag: string): Stamp | null {
+  const digits = /^"?0x([\dA-F]{1,16})"?$/i.exec(etag)?.[1];
+  const stamp = digits === undefined ? -1n : BigInt(`0x${digits}`) - TICKS_TO_1970;
+  return stamp < 0n ? null : stamp;
+}
+
 const TICKS_PER_SECOND = 10_000_000;
 const TICKS_PER_DAY = 86_400 * TICKS_PER_SECOND;
 

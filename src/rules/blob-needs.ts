@@ -59,6 +59,10 @@ export const BLOB_NEEDS = {
   putBlobFromUrl: by("create", object("cw", "write")),
   copyBlobIncrementally: by("create", object("cw", "write")),
   abortCopyBlob: by("write", object("w", "write")),
+  /** What imports and exports do that no client of the service does: the account's key only. */
+  placeRevision: object(""),
+  getBlock: object(""),
+  readDeleted: object(""),
   putBlockFromUrl: by("create", object("cw", "write")),
   putPageFromUrl: by("append", object("w", "write")),
   appendBlockFromUrl: by("append", object("aw", "write", "add/action")),

@@ -23,6 +23,9 @@ export const QUEUE_NEEDS = {
   updateMessage: message("u", "write"),
   deleteMessage: message("p", "process/action", "delete"),
   clearMessages: { ...message("d", "delete"), service: "" },
+  /** What imports and exports do that no client of the service does: the account's key only. */
+  listMessages: message(""),
+  restoreMessages: message(""),
 } as const satisfies Record<string, Need>;
 
 /** No service SAS permits operations on a queue as a whole. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { writeControl } from "./access-control.ts";
 import type { Existing, Target } from "./existing.ts";
 import {
   type ContainerItem,
@@ -8,13 +9,14 @@ import {
   type QueueItem,
   type ServiceItem,
   type ShareItem,
+  type ShareSnapshotItem,
   type Sink,
   type TableItem,
 } from "./item.ts";
 import { putBlob } from "./put-blob.ts";
 import { putEntities } from "./put-entities.ts";
-import { putDirectory, putFile, setTerms } from "./put-file.ts";
-import { putMessages } from "./put-messages.ts";
+import { putDirectory, putFile, removeItem, setTerms } from "./put-file.ts";
+import { putMessages, restoreMessages } from "./put-messages.ts";
 import type { Asked, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { metadataHeaders, policiesBody } from "./written-headers.ts";
@@ -33,7 +35,8 @@ export class AccountSink implements Sink {
   /** Queues whose messages are not sent, because they have some already. */
   readonly #filledQueues = new Set<string>();
   /** Directories whose times are set when everything is in them. */
-  readonly #directories: DirectoryItem[] = [];
+  #directories: DirectoryItem[] = [];
+  readonly #shares = new Map<string, ShareItem>();
 
   constructor(client: RestClient, existing: Existing, clock: Clock) {
     this.#client = client;
@@ -58,7 +61,8 @@ export class AccountSink implements Sink {
         return putBlob(client, item, this.#target(`container ${item.container}`));
       case "messages":
         if (this.#filledQueues.has(item.queue)) return "skipped";
-        await putMessages(client, item.queue, item.messages, this.#clock);
+        if (await client.isOurs("queue")) await restoreMessages(client, item.queue, item.messages);
+        else await putMessages(client, item.queue, item.messages, this.#clock);
         return "written";
       case "entities":
         await putEntities(client, item.table, item.entities, this.#target(`table ${item.table}`));
@@ -68,11 +72,19 @@ export class AccountSink implements Sink {
         return putDirectory(client, item, this.#target(`share ${item.share}`));
       case "file":
         return putFile(client, item, this.#target(`share ${item.share}`));
+      case "removal":
+        await removeItem(client, item);
+        return "written";
+      case "shareSnapshot":
+        return this.#takeSnapshot(item);
     }
   }
 
   async finish(): Promise<void> {
-    for (const item of this.#directories.reverse()) await setTerms(this.#client, item);
+    // Later items of the same path are newer, and children come before what they lie in.
+    const last = new Map(this.#directories.map((item) => [`${item.share}/${item.path}`, item]));
+    this.#directories = [];
+    for (const item of [...last.values()].reverse()) await setTerms(this.#client, item);
   }
 
   async abandon(): Promise<void> {
@@ -129,8 +141,9 @@ export class AccountSink implements Sink {
     const access = publicAccess === undefined ? {} : { "x-ms-blob-public-access": publicAccess };
     const headers = { ...metadataHeaders(metadata), ...access };
     const query = { restype: "container" };
-    const isNew = await this.#create(item, { ...put, query, headers }, "ContainerAlreadyExists");
+    const isNew = await this.#createContainer(item, { ...put, query, headers });
     if (!isNew && this.#existing === "skip") return "skipped";
+    if (item.control !== undefined) await writeControl(this.#client, `${path}/`, item.control);
     if (!isNew) {
       const set = metadataHeaders(metadata);
       await this.#client.request({ ...put, query: { ...query, comp: "metadata" }, headers: set });
@@ -145,6 +158,20 @@ export class AccountSink implements Sink {
       });
     }
     return "written";
+  }
+
+  /** One with directories is made by a client of Data Lake, and gets its other terms behind. */
+  async #createContainer(item: ContainerItem, asked: Asked): Promise<boolean> {
+    if (item.control === undefined) return this.#create(item, asked, "ContainerAlreadyExists");
+    const { "x-ms-blob-public-access": access } = asked.headers ?? {};
+    const headers = access === undefined ? {} : { "x-ms-public-access": access };
+    const query = { resource: "filesystem", restype: "container" };
+    const made = { ...asked, query, headers };
+    const isNew = await this.#create(item, made, "FilesystemAlreadyExists");
+    if (!isNew) return false;
+    const set = { ...asked, query: { restype: "container", comp: "metadata" } };
+    await this.#client.request({ ...set, headers: metadataHeaders(item.metadata) });
+    return true;
   }
 
   async #putQueue(item: QueueItem): Promise<"written" | "skipped"> {
@@ -217,7 +244,11 @@ export class AccountSink implements Sink {
     };
     const headers = { ...metadataHeaders(metadata), ...terms };
     const isNew = await this.#create(item, { ...put, query, headers }, "ShareAlreadyExists");
-    if (!isNew && this.#existing === "skip") return "skipped";
+    this.#shares.set(item.name, item);
+    if (!isNew && this.#existing === "skip") {
+      requireNoSnapshots(item);
+      return "skipped";
+    }
     const set = (comp: string, own: Record<string, string>) =>
       this.#client.request({ ...put, query: { ...query, comp }, headers: own });
     if (!isNew) {
@@ -231,10 +262,36 @@ export class AccountSink implements Sink {
     return "written";
   }
 
+  /** The share has the terms of the snapshot for a moment, which cannot be told otherwise. */
+  async #takeSnapshot({ share, metadata, quotaGib }: ShareSnapshotItem): Promise<"written"> {
+    await this.finish();
+    const put = { service: "file", method: "PUT", path: share } as const;
+    const set = async (terms: Pick<ShareItem, "metadata" | "quotaGib">) => {
+      const query = { restype: "share", comp: "metadata" };
+      await this.#client.request({ ...put, query, headers: metadataHeaders(terms.metadata) });
+      if (terms.quotaGib === undefined) return;
+      const headers = { "x-ms-share-quota": `${terms.quotaGib}` };
+      await this.#client.request({ ...put, query: { ...query, comp: "properties" }, headers });
+    };
+    await set({ metadata, ...(quotaGib === undefined ? {} : { quotaGib }) });
+    await this.#client.request({ ...put, query: { restype: "share", comp: "snapshot" } });
+    await set(this.#shares.get(share) ?? { metadata: [] });
+    return "written";
+  }
+
   async #statusOf(service: "queue", path: string, query: Record<string, string>): Promise<number> {
     const request = { service, method: "GET", path, query, expects: [404] } as const;
     return (await this.#client.request(request)).status;
   }
+}
+
+/** Files of an interrupted import may be those of an earlier snapshot. */
+function requireNoSnapshots({ name, snapshots = 0 }: ShareItem): void {
+  if (snapshots === 0) return;
+  throw new TransferError(
+    `The share ${name} has snapshots, which can only be written in their order, and exists ` +
+      "already. Delete it, or leave it out with --only, or say --existing overwrite.",
+  );
 }
 
 const TABLE_HEADERS = {

@@ -2,8 +2,8 @@ import type { Choice } from "./choice.ts";
 import { groupEntities } from "./entity-groups.ts";
 import { type Item, SERVICE_KINDS, type Source } from "./item.ts";
 import { readBlobs, readContainers } from "./read-blobs.ts";
-import { readMessages, readQueues } from "./read-queues.ts";
-import { readShares, ShareTree } from "./read-shares.ts";
+import { listMessages, readMessages, readQueues } from "./read-queues.ts";
+import { readShare, readShares } from "./read-shares.ts";
 import { readEntities, readTables } from "./read-tables.ts";
 import type { RestClient } from "./rest-client.ts";
 
@@ -58,7 +58,7 @@ export class AccountSource implements Source {
     for await (const container of readContainers(this.#client)) {
       if (!this.#choice.hasItem(container)) continue;
       yield container;
-      yield* readBlobs(this.#client, container.name);
+      yield* readBlobs(this.#client, container);
     }
   }
 
@@ -66,6 +66,12 @@ export class AccountSource implements Source {
     for await (const item of readQueues(this.#client)) {
       if (!this.#choice.hasItem(item)) continue;
       yield item;
+      if (await this.#client.isOurs("queue")) {
+        for await (const messages of listMessages(this.#client, item.name)) {
+          yield { kind: "messages", queue: item.name, messages };
+        }
+        continue;
+      }
       try {
         const messages = await readMessages(this.#client, item.name);
         if (messages.length > 0) yield { kind: "messages", queue: item.name, messages };
@@ -86,8 +92,7 @@ export class AccountSource implements Source {
   async *#shares(): AsyncGenerator<Item> {
     for await (const item of readShares(this.#client)) {
       if (!this.#choice.hasItem(item)) continue;
-      yield item;
-      yield* new ShareTree(this.#client, item.name).items();
+      yield* readShare(this.#client, item);
     }
   }
 }

@@ -14,7 +14,9 @@ export type Item =
   | EntitiesItem
   | ShareItem
   | DirectoryItem
-  | FileItem;
+  | FileItem
+  | RemovalItem
+  | ShareSnapshotItem;
 
 export const SERVICE_KINDS = ["blob", "queue", "table", "file"] as const;
 export type ServiceKind = (typeof SERVICE_KINDS)[number];
@@ -50,9 +52,20 @@ export interface ContainerItem {
   readonly metadata: Pairs;
   readonly publicAccess?: "blob" | "container";
   readonly policies: readonly Policy[];
+  /** Of the root directory; missing in a flat container. */
+  readonly control?: AccessControl;
 }
 
-/** A blob with its snapshots, oldest first; the last one is the blob itself. */
+/** Owner and ACL of a directory, or of a file in one. */
+export interface AccessControl {
+  readonly owner: string;
+  readonly group: string;
+  /** `rwxr-x--T`: also the sticky bit, which the ACL does not have. */
+  readonly permissions: string;
+  readonly acl: string;
+}
+
+/** A blob with its other revisions, oldest first; the last one is the blob itself, if it exists. */
 export interface BlobItem {
   readonly kind: "blob";
   readonly container: string;
@@ -76,6 +89,13 @@ export interface ContentHeaders {
 export interface BlobRevision extends ContentHeaders {
   /** When the snapshot was taken; missing for the blob itself. */
   readonly snapshot?: string;
+  /** The id of the version; also of the blob itself, if it has one. */
+  readonly version?: string;
+  /** Whether it is an earlier version. */
+  readonly isEarlier?: boolean;
+  /** When it was deleted, and until when it can be restored. */
+  readonly deleted?: string;
+  readonly until?: string;
   readonly type: "BlockBlob" | "PageBlob" | "AppendBlob";
   readonly metadata: Pairs;
   readonly tags: Pairs;
@@ -85,8 +105,14 @@ export interface BlobRevision extends ContentHeaders {
   readonly sealed?: boolean;
   /** Of a blob that was committed from blocks. */
   readonly blocks?: readonly Block[];
+  /** How many blocks were appended to an append blob. */
+  readonly appended?: number;
   /** The written pages of a page blob, as offsets: from, until. */
   readonly ranges?: readonly Range[];
+  /** In a container with directories. */
+  readonly control?: AccessControl;
+  /** When a file in a directory expires. */
+  readonly expires?: string;
   /** The digest is new: the one that the server computes stays. */
   readonly computesMd5?: boolean;
   readonly created?: string;
@@ -156,6 +182,26 @@ export interface ShareItem {
   readonly policies: readonly Policy[];
   readonly quotaGib?: number;
   readonly tier?: string;
+  /** How many there are. What they show comes before them, oldest first, and the share last. */
+  readonly snapshots?: number;
+}
+
+/** A snapshot of a share as it is now, when everything before this item is in it. */
+export interface ShareSnapshotItem {
+  readonly kind: "shareSnapshot";
+  readonly share: string;
+  /** When it was taken. */
+  readonly taken: string;
+  readonly metadata: Pairs;
+  readonly quotaGib?: number;
+}
+
+/** A file or directory that an earlier snapshot has, and the next one has no more. */
+export interface RemovalItem {
+  readonly kind: "removal";
+  readonly share: string;
+  readonly path: string;
+  readonly isDirectory: boolean;
 }
 
 /** Times and attributes of a file or directory, as File headers write them. */
@@ -180,6 +226,8 @@ export interface FileItem extends FileTerms, ContentHeaders {
   readonly kind: "file";
   readonly share: string;
   readonly path: string;
+  /** The first snapshot that shows it so; missing for the share itself. */
+  readonly snapshot?: string;
   readonly metadata: Pairs;
   /** The written ranges, as offsets: from, until. */
   readonly ranges?: readonly Range[];
@@ -210,9 +258,25 @@ export interface Amount {
   readonly bytes: number;
 }
 
-/** Whether others lie in it, so that it has to be written before them. */
+const STRUCTURES: readonly Item["kind"][] = [
+  "service",
+  "container",
+  "queue",
+  "table",
+  "share",
+  "directory",
+  "removal",
+  "shareSnapshot",
+];
+
+/** Whether others lie in it or come behind it, so that it has to be written before them. */
 export function isStructure({ kind }: Item): boolean {
-  return ["service", "container", "queue", "table", "share", "directory"].includes(kind);
+  return STRUCTURES.includes(kind);
+}
+
+/** Whether everything before it has to be written first. */
+export function isBehindAll({ kind }: Item): boolean {
+  return kind === "removal" || kind === "shareSnapshot";
 }
 
 /** Objects and bytes of an item, for the progress. */
@@ -246,7 +310,10 @@ export function nameOf(item: Item): string {
       return `entities of the table ${item.table}`;
     case "directory":
     case "file":
+    case "removal":
       return `${item.kind} ${item.share}/${item.path}`;
+    case "shareSnapshot":
+      return `snapshot ${item.taken} of the share ${item.share}`;
     default:
       return `${item.kind} ${item.name}`;
   }

@@ -1,8 +1,11 @@
 import { MIB } from "../base/limits.ts";
 import { element, XML_DECLARATION } from "../front/rest/xml/write-xml.ts";
+import { writeControl } from "./access-control.ts";
 import type { Target } from "./existing.ts";
-import type { BlobItem, BlobRevision, Block, Body } from "./item.ts";
+import type { BlobItem, BlobRevision, Block, Body, Pairs } from "./item.ts";
+import { listAll, nameAt } from "./listed.ts";
 import type { Headers, RestClient } from "./rest-client.ts";
+import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
 
 /** The longest body of Put Blob. */
@@ -14,7 +17,7 @@ const WRITE_BYTES_MAX = 4 * MIB;
 /** A body from this length on is not sent to find out that the blob is there already. */
 const LOOK_FIRST_BYTES = 64 * 1024;
 
-/** Writes a blob with its snapshots. */
+/** Writes a blob with its other revisions and its uncommitted blocks. */
 export async function putBlob(
   client: RestClient,
   item: BlobItem,
@@ -25,20 +28,56 @@ export async function putBlob(
   if (isLooked && (await isThere(client, path, item))) return "skipped";
   if (!target.isNew && target.existing === "overwrite") await deleteBlob(client, path);
   const once: Headers = isLooked ? { "If-None-Match": "*" } : {};
+  const isOurs = await client.isOurs("blob");
+  if (!isOurs) requireOrdinary(item);
   for (const [at, revision] of item.revisions.entries()) {
-    const isDone = await putRevision(client, path, revision, at === 0 ? once : {});
-    if (!isDone) return "skipped";
-    if (revision.snapshot === undefined) continue;
+    const past = isOurs ? pastHeaders(revision) : {};
+    // Put Blob takes the past with the bytes; the others need a request of their own.
+    const isAtOnce = isPutWhole(revision);
+    const headers = { ...(at === 0 ? once : {}), ...(isAtOnce ? past : {}) };
+    if (!(await putRevision(client, path, revision, headers))) return "skipped";
+    if (isOurs && !isAtOnce) await place(client, path, past);
+    if (isOurs || revision.snapshot === undefined) continue;
     await client.request({ ...PUT, path, query: { comp: "snapshot" } });
   }
   for (const { id, body } of item.staged ?? []) await putBlock(client, path, id, body);
   return "written";
 }
 
+/** Clients cannot make what was deleted, nor versions of chosen ids. */
+function requireOrdinary({ revisions }: BlobItem): void {
+  const others = revisions.filter(({ isEarlier, deleted }) => isEarlier || deleted !== undefined);
+  if (others.length === 0) return;
+  throw new TransferError(
+    `${others.length} earlier versions or deleted blobs of this name can only be written to a ` +
+      "server of ours, with a key of the account. Import it there.",
+  );
+}
+
+/** What clients cannot set, for a server of ours. */
+function pastHeaders(revision: BlobRevision): Headers {
+  const { snapshot, version, isEarlier, etag, deleted, until } = revision;
+  const as = snapshot !== undefined ? "snapshot" : isEarlier === true ? "version" : "current";
+  const [created, modified] = [isoOf(revision.created), isoOf(revision.modified)];
+  const past = { as, id: snapshot ?? version, etag, created, modified, deleted, until };
+  return { "x-lazuli-past": JSON.stringify(past) };
+}
+
+function isoOf(time: string | undefined): string | undefined {
+  const ms = Date.parse(time ?? "");
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+async function place(client: RestClient, path: string, headers: Headers): Promise<void> {
+  await client.request({ ...PUT, path, query: { comp: "lazuli-revision" }, headers });
+}
+
 const PUT = { service: "blob", method: "PUT" } as const;
 
 async function isThere(client: RestClient, path: string, item: BlobItem): Promise<boolean> {
   const [first, second] = item.revisions;
+  const isLive = item.revisions.some((one) => one.deleted === undefined && !one.isEarlier);
+  if (!isLive && item.revisions.length > 0) return hasRevisions(client, item);
   const isShort = second === undefined && (first?.body.bytes ?? 0) < LOOK_FIRST_BYTES;
   // A short body is sent on the condition that there is no blob. Blocks would stay staged.
   if (isShort && first?.type === "BlockBlob" && first.blocks === undefined) return false;
@@ -49,6 +88,18 @@ async function isThere(client: RestClient, path: string, item: BlobItem): Promis
     expects: [404],
   });
   return status !== 404;
+}
+
+/** Whether a name without a blob has other revisions. */
+async function hasRevisions(client: RestClient, item: BlobItem): Promise<boolean> {
+  const include = "snapshots,versions,deleted";
+  const query = { restype: "container", comp: "list", include, prefix: item.name };
+  const asked = { service: "blob", method: "GET", path: item.container, query } as const;
+  for await (const found of listAll(client, asked, ["Blobs", "Blob"])) {
+    // The name itself comes before all that begin with it.
+    return nameAt(found) === item.name;
+  }
+  return false;
 }
 
 async function deleteBlob(client: RestClient, path: string): Promise<void> {
@@ -64,6 +115,23 @@ async function putRevision(
   once: Headers,
 ): Promise<boolean> {
   const headers = { ...blobHeaders(revision), ...once };
+  if (!(await putBytes(client, path, revision, headers))) return false;
+  const { control, expires } = revision;
+  if (hasLongTags(revision)) await putTags(client, path, revision.tags);
+  if (control !== undefined) await writeControl(client, path, control);
+  if (expires !== undefined) {
+    const expiry = { "x-ms-expiry-option": "Absolute", "x-ms-expiry-time": expires };
+    await client.request({ ...PUT, path, query: { comp: "expiry" }, headers: expiry });
+  }
+  return true;
+}
+
+async function putBytes(
+  client: RestClient,
+  path: string,
+  revision: BlobRevision,
+  headers: Record<string, string>,
+): Promise<boolean> {
   switch (revision.type) {
     case "BlockBlob":
       return putBlockBlob(client, path, revision, headers);
@@ -81,8 +149,8 @@ async function putRevision(
     }
     case "AppendBlob": {
       if (!(await create(client, path, headers))) return false;
-      for (const part of partsOf(revision.body, 0, revision.body.bytes)) {
-        await client.request({ ...PUT, path, query: { comp: "appendblock" }, body: part.body });
+      for (const { body } of appendedParts(revision)) {
+        await client.request({ ...PUT, path, query: { comp: "appendblock" }, body });
       }
       if (revision.sealed) await client.request({ ...PUT, path, query: { comp: "seal" } });
       return true;
@@ -92,10 +160,36 @@ async function putRevision(
 
 const TAGS_HEADER_CHARS_MAX = 2_048;
 
-function blobHeaders(revision: BlobRevision): Record<string, string> {
-  const tags = revision.tags
+function tagsText({ tags }: BlobRevision): string {
+  return tags
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join("&");
+}
+
+/** Whether tags are too long for a header. */
+function hasLongTags(revision: BlobRevision): boolean {
+  return tagsText(revision).length > TAGS_HEADER_CHARS_MAX;
+}
+
+async function putTags(client: RestClient, path: string, tags: Pairs): Promise<void> {
+  const set = tags.map(
+    ([name, value]) => `<Tag>${element("Key", name)}${element("Value", value)}</Tag>`,
+  );
+  const body = Buffer.from(`${XML_DECLARATION}<Tags><TagSet>${set.join("")}</TagSet></Tags>`);
+  await client.request({ ...PUT, path, query: { comp: "tags" }, body });
+}
+
+/** Whether one Put Blob writes everything, so that its past can come with it. */
+function isPutWhole(revision: BlobRevision): boolean {
+  const { type, blocks = [], body, control, expires } = revision;
+  const isOne = type === "BlockBlob" && blocks.length === 0 && body.bytes <= PUT_BYTES_MAX;
+  const keepsMd5 = revision.contentMd5 !== undefined || revision.computesMd5 === true;
+  const isMore = control !== undefined || expires !== undefined || hasLongTags(revision);
+  return isOne && keepsMd5 && !isMore;
+}
+
+function blobHeaders(revision: BlobRevision): Record<string, string> {
+  const tags = tagsText(revision);
   return {
     "x-ms-blob-type": revision.type,
     ...contentHeaders(revision, "x-ms-blob-"),
@@ -167,6 +261,16 @@ async function putPages(
     const headers = { "x-ms-page-write": "update", "x-ms-range": range };
     await client.request({ ...PUT, path, query: { comp: "page" }, headers, body: bytes });
   }
+}
+
+/** As many blocks as were appended, of about the same length: nobody knows where they began. */
+function appendedParts({ body, appended }: BlobRevision): { body: Body }[] {
+  const fewest = Math.ceil(body.bytes / WRITE_BYTES_MAX);
+  const count = Math.min(Math.max(appended ?? fewest, fewest), body.bytes);
+  const startOf = (at: number) => Math.floor((body.bytes * at) / count);
+  return Array.from({ length: count }, (_, at) => ({
+    body: part(body, startOf(at), startOf(at + 1) - startOf(at)),
+  }));
 }
 
 /** The parts of a run of bytes that one request can write. */

@@ -1,5 +1,5 @@
 import type { Target } from "./existing.ts";
-import type { DirectoryItem, FileItem, FileTerms } from "./item.ts";
+import type { DirectoryItem, FileItem, FileTerms, RemovalItem } from "./item.ts";
 import { partsOf } from "./put-blob.ts";
 import type { RestClient } from "./rest-client.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
@@ -70,9 +70,20 @@ export async function putDirectory(
   }
   const change = (comp: string, headers: Record<string, string>) =>
     client.request({ ...PUT, path, query: { ...query, comp }, headers });
-  if (item.metadata.length > 0) await change("metadata", metadata);
+  await change("metadata", metadata);
   await setTerms(client, item);
   return "written";
+}
+
+/** Removes a file or an empty directory. */
+export async function removeItem(client: RestClient, item: RemovalItem): Promise<void> {
+  await client.request({
+    service: "file",
+    method: "DELETE",
+    path: `${item.share}/${item.path}`,
+    ...(item.isDirectory ? { query: { restype: "directory" } } : {}),
+    expects: [404],
+  });
 }
 
 /** Sets the times of a directory again, after its children were written. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { element, XML_DECLARATION } from "../front/rest/xml/write-xml.ts";
 import type { Message } from "./item.ts";
@@ -29,6 +30,41 @@ export async function putMessages(
       body: Buffer.from(`${XML_DECLARATION}<QueueMessage>${text}</QueueMessage>`),
     });
   }
+}
+
+/** As many as one request takes. */
+const RESTORED_MAX = 64;
+
+/** Puts messages on a server of ours: with their ids, times and dequeue counts. */
+export async function restoreMessages(
+  client: RestClient,
+  queue: string,
+  messages: readonly Message[],
+): Promise<void> {
+  for (let at = 0; at < messages.length; at += RESTORED_MAX) {
+    const some = messages.slice(at, at + RESTORED_MAX).map(wholeMessage);
+    await client.request({
+      service: "queue",
+      method: "POST",
+      path: `${queue}/messages`,
+      query: { comp: "lazuli-messages" },
+      headers: { "Content-Type": "application/json" },
+      body: Buffer.from(JSON.stringify({ messages: some })),
+    });
+  }
+}
+
+/** Other sources do not tell everything. */
+function wholeMessage({ id, text, inserted, expires, visible, dequeued = 0 }: Message): Message {
+  const known = inserted ?? new Date(0).toISOString();
+  return {
+    id: (id ?? randomUUID()).toLowerCase(),
+    text,
+    inserted: known,
+    ...(expires === undefined ? {} : { expires }),
+    visible: visible ?? known,
+    dequeued,
+  };
 }
 
 /** Rounded up, so that a message is not seen too early. */

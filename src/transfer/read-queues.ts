@@ -20,6 +20,18 @@ export async function* readQueues(client: RestClient): AsyncGenerator<QueueItem>
   }
 }
 
+/** The messages of a queue of ours, page by page: all of them, without any change to them. */
+export async function* listMessages(client: RestClient, queue: string): AsyncGenerator<Message[]> {
+  for (let marker = ""; ; ) {
+    const query = { comp: "lazuli-messages", ...(marker === "" ? {} : { marker }) };
+    const { bytes } = await client.request({ ...GET, path: `${queue}/messages`, query });
+    const { messages, next = "" } = JSON.parse(bytes.toString("utf8"));
+    if (messages.length > 0) yield messages;
+    if (next === "") return;
+    marker = next;
+  }
+}
+
 /**
  * The messages of a queue. There is no list of them: they are received and made visible again,
  * which raises their dequeue count. Throws if some are hidden because others have received them.

@@ -1,8 +1,8 @@
-import type { DirectoryItem, FileItem, FileTerms, Item, ShareItem } from "./item.ts";
-import { childAt, listAll, metadataIn, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
-import { rangesIn } from "./read-blobs.ts";
-import { remoteBody } from "./remote-body.ts";
-import type { Answer, RestClient } from "./rest-client.ts";
+import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
+import type { Item, RemovalItem, ShareItem, ShareSnapshotItem } from "./item.ts";
+import { childAt, listAll, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
+import type { RestClient } from "./rest-client.ts";
+import { type ListedPath, ShareTree } from "./share-tree.ts";
 
 const GET = { service: "file", method: "GET" } as const;
 
@@ -11,111 +11,68 @@ export async function* readShares(client: RestClient): AsyncGenerator<ShareItem>
   for await (const found of listAll(client, { ...GET, path: "", query }, ["Shares", "Share"])) {
     const name = nameAt(found);
     const acl = { ...GET, path: name, query: { restype: "share", comp: "acl" } };
-    const properties = childAt(found, "Properties");
-    const [quota, tier] = [textAt(properties, "Quota"), textAt(properties, "AccessTier")];
+    const tier = textAt(childAt(found, "Properties"), "AccessTier");
     yield {
       kind: "share",
       name,
       metadata: pairsAt(found, "Metadata"),
       policies: await policiesAt(client, acl),
-      ...(quota === undefined ? {} : { quotaGib: Number(quota) }),
+      ...quotaOf(found),
       ...(tier === undefined ? {} : { tier }),
     };
   }
 }
 
-/** Reads the tree of one share, folders before what lies in them. */
-export class ShareTree {
-  readonly #client: RestClient;
-  readonly #share: string;
-  /** Descriptors by their keys: few, for many files. */
-  readonly #permissions = new Map<string, Promise<string>>();
+function quotaOf(found: XmlElement): Pick<ShareItem, "quotaGib"> {
+  const quota = textAt(childAt(found, "Properties"), "Quota");
+  return quota === undefined ? {} : { quotaGib: Number(quota) };
+}
 
-  constructor(client: RestClient, share: string) {
-    this.#client = client;
-    this.#share = share;
+/** A share with what its snapshots show, oldest first, then what it holds now. */
+export async function* readShare(client: RestClient, share: ShareItem): AsyncGenerator<Item> {
+  const snapshots = await snapshotsOf(client, share.name);
+  if (snapshots.length === 0) {
+    yield share;
+    yield* new ShareTree(client, share.name, null).items();
+    return;
   }
-
-  async *items(path = ""): AsyncGenerator<Item> {
-    yield await this.#directory(path);
-    const folders: string[] = [];
-    const query = { restype: "directory", comp: "list" };
-    const asked = { ...GET, path: this.#at(path), query };
-    for await (const entries of listAll(this.#client, asked, ["Entries"])) {
-      for (const entry of entries.children) {
-        const own = path === "" ? nameAt(entry) : `${path}/${nameAt(entry)}`;
-        if (entry.name === "Directory") folders.push(own);
-        else yield await this.#file(own);
-      }
+  yield { ...share, snapshots: snapshots.length };
+  let before: ReadonlyMap<string, ListedPath> = new Map();
+  for (const snapshot of [...snapshots, null]) {
+    const tree = new ShareTree(client, share.name, snapshot?.taken ?? null);
+    const now = await tree.list();
+    yield* removals(share.name, before, now);
+    for (const [path, own] of now) {
+      const old = before.get(path);
+      // No list tells the ETag of the root.
+      const isSame = old !== undefined && own.etag !== undefined && old.etag === own.etag;
+      if (!isSame) yield await tree.item(path, own);
     }
-    for (const folder of folders) yield* this.items(folder);
+    if (snapshot !== null) yield snapshot;
+    before = now;
   }
+}
 
-  #at(path: string): string {
-    return path === "" ? this.#share : `${this.#share}/${path}`;
+async function snapshotsOf(client: RestClient, share: string): Promise<ShareSnapshotItem[]> {
+  const query = { comp: "list", include: "metadata,snapshots", prefix: share };
+  const found: ShareSnapshotItem[] = [];
+  for await (const one of listAll(client, { ...GET, path: "", query }, ["Shares", "Share"])) {
+    const taken = textAt(one, "Snapshot");
+    if (nameAt(one) !== share || taken === undefined) continue;
+    const metadata = pairsAt(one, "Metadata");
+    found.push({ kind: "shareSnapshot", share, taken, metadata, ...quotaOf(one) });
   }
+  return found.toSorted((a, b) => (a.taken < b.taken ? -1 : 1));
+}
 
-  async #directory(path: string): Promise<DirectoryItem> {
-    const query = { restype: "directory" };
-    const answer = await this.#client.request({ ...GET, path: this.#at(path), query });
-    const metadata = metadataIn(answer.raw);
-    const terms = await this.#terms(answer);
-    return { kind: "directory", share: this.#share, path, metadata, ...terms };
-  }
-
-  async #file(path: string): Promise<FileItem> {
-    const at = { service: "file", path: this.#at(path) } as const;
-    const answer = await this.#client.request({ ...at, method: "HEAD" });
-    const bytes = Number(answer.header("content-length") ?? "0");
-    const header = (field: string, name: string) => {
-      const value = answer.header(name);
-      return value === undefined ? {} : { [field]: value };
-    };
-    const list = { ...at, method: "GET", query: { comp: "rangelist" } } as const;
-    const ranges = rangesIn(await this.#client.xml(list), "Range");
-    return {
-      kind: "file",
-      share: this.#share,
-      path,
-      metadata: metadataIn(answer.raw),
-      ...(await this.#terms(answer)),
-      ...header("contentType", "content-type"),
-      ...header("contentEncoding", "content-encoding"),
-      ...header("contentLanguage", "content-language"),
-      ...header("contentDisposition", "content-disposition"),
-      ...header("cacheControl", "cache-control"),
-      ...header("contentMd5", "content-md5"),
-      ranges,
-      body: remoteBody(this.#client, { ...at, method: "GET" }, bytes),
-    };
-  }
-
-  async #terms(answer: Answer): Promise<FileTerms> {
-    const key = answer.header("x-ms-file-permission-key");
-    const header = (field: string, name: string) => {
-      const value = answer.header(name);
-      return value === undefined ? {} : { [field]: value };
-    };
-    return {
-      ...header("attributes", "x-ms-file-attributes"),
-      ...header("created", "x-ms-file-creation-time"),
-      ...header("written", "x-ms-file-last-write-time"),
-      ...header("changed", "x-ms-file-change-time"),
-      ...(key === undefined ? {} : { permission: await this.#permissionOf(key) }),
-    };
-  }
-
-  #permissionOf(key: string): Promise<string> {
-    const known = this.#permissions.get(key);
-    if (known !== undefined) return known;
-    const asked = this.#client.request({
-      ...GET,
-      path: this.#share,
-      query: { restype: "share", comp: "filepermission" },
-      headers: { "x-ms-file-permission-key": key },
-    });
-    const found = asked.then(({ bytes }) => JSON.parse(bytes.toString("utf8")).permission);
-    this.#permissions.set(key, found);
-    return found;
+/** What is gone, or of another kind now; children before what they lie in. */
+function* removals(
+  share: string,
+  before: ReadonlyMap<string, ListedPath>,
+  now: ReadonlyMap<string, ListedPath>,
+): Generator<RemovalItem> {
+  for (const [path, { isDirectory }] of [...before].reverse()) {
+    if (now.get(path)?.isDirectory === isDirectory) continue;
+    yield { kind: "removal", share, path, isDirectory };
   }
 }

@@ -32,7 +32,7 @@ export type Headers = Readonly<Record<string, string>>;
 
 export interface Asked {
   readonly service: ServiceKind;
-  readonly method: "DELETE" | "GET" | "HEAD" | "MERGE" | "POST" | "PUT";
+  readonly method: "DELETE" | "GET" | "HEAD" | "MERGE" | "PATCH" | "POST" | "PUT";
   /** Container, queue, table or share, and the name in it; unencoded. */
   readonly path: string;
   /** As it stands in the URL: for tables, whose paths have parentheses and quotes. */
@@ -83,6 +83,7 @@ export class RestClient {
   readonly #key: MacKey | null;
   readonly #bases = new Map<ServiceKind, Base>();
   readonly #agents: readonly [http.Agent, https.Agent];
+  #isOurs: Promise<boolean> | null = null;
 
   /** A server on this machine may have a certificate for other names: `isLocal`. */
   constructor(address: AccountAddress, connectionsMax: number, isLocal = false) {
@@ -98,6 +99,20 @@ export class RestClient {
 
   has(service: ServiceKind): boolean {
     return this.address.urls[service] !== undefined;
+  }
+
+  /** Whether the server is one of ours, and the key permits what only those can do. */
+  isOurs(service: ServiceKind): Promise<boolean> {
+    if (this.#key === null) return Promise.resolve(false);
+    this.#isOurs ??= this.#askWhose(service);
+    return this.#isOurs;
+  }
+
+  async #askWhose(service: ServiceKind): Promise<boolean> {
+    const query = { restype: "service", comp: "properties" };
+    const expects = [400, 403, 404, 501];
+    const answer = await this.request({ service, method: "GET", path: "", query, expects });
+    return answer.header("server")?.startsWith("Lazuli/") === true;
   }
 
   close(): void {
@@ -178,7 +193,7 @@ export class RestClient {
       "x-ms-date": new Date().toUTCString(),
       "x-ms-version": version,
       ...(service === "file" ? { "x-ms-allow-trailing-dot": "true" } : {}),
-      ...(method === "PUT" || method === "POST" || method === "MERGE"
+      ...(method === "PUT" || method === "POST" || method === "MERGE" || method === "PATCH"
         ? { "Content-Length": `${length}` }
         : {}),
       ...asked.headers,

@@ -2,6 +2,7 @@ import {
   type Amount,
   amountOf,
   type Item,
+  isBehindAll,
   isStructure,
   nameOf,
   type Sink,
@@ -53,6 +54,7 @@ export async function runTransfer(
   try {
     for await (const item of source.items()) {
       if (options.signal.aborted || broken !== undefined) break;
+      if (isBehindAll(item)) await Promise.all(running);
       // The order of messages counts.
       if (isStructure(item) || item.kind === "messages") {
         await write(item);

@@ -8,22 +8,25 @@ const ANY_PORTS = ["blob", "queue", "table", "file", "dfs", "smb"].flatMap((serv
 
 export interface ServedUrls extends AccountUrls {
   readonly file: string;
+  readonly dfs: string;
 }
 
 /** Runs a server on a folder meanwhile. */
 export async function withServer<T>(
   location: string,
   body: (urls: ServedUrls) => Promise<T>,
+  flags: readonly string[] = [],
 ): Promise<T> {
-  const server = new LazuliProcess(["--location", location, ...ANY_PORTS]);
+  const server = new LazuliProcess(["--location", location, ...ANY_PORTS, ...flags]);
   try {
-    const [blob, queue, table, file] = [
+    const [blob, queue, table, file, dfs] = [
       await server.urlOf("Blob"),
       await server.urlOf("Queue"),
       await server.urlOf("Table"),
       await server.urlOf("File"),
+      await server.urlOf("DFS"),
     ];
-    return await body({ blob, queue, table, file });
+    return await body({ blob, queue, table, file, dfs });
   } finally {
     server.signal("SIGTERM");
     await server.ended();

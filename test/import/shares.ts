@@ -65,7 +65,11 @@ export async function describeShares(url: string): Promise<unknown> {
 
 type Folder = ReturnType<ReturnType<ShareServiceClient["getShareClient"]>["getDirectoryClient"]>;
 
-async function describeFolder(folder: Folder, path: string, items: unknown[]): Promise<void> {
+export async function describeFolder(
+  folder: Folder,
+  path: string,
+  items: unknown[],
+): Promise<void> {
   const found = await folder.getProperties();
   items.push({ path, metadata: found.metadata, ...(path === "" ? {} : termsOf(found)) });
   for await (const item of folder.listFilesAndDirectories()) {

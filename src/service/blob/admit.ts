@@ -154,6 +154,9 @@ export function admitToRevision(
   type: BlobType | null = null,
 ): AdmittedRevision {
   const { container, place } = admitToPlace(view, asked, need);
+  if (asked.at.revision?.isDeleted === true) {
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.readDeleted, container, view.now()));
+  }
   const found = findRevision(view, place, asked.at.revision);
   if (found === null) throw new Fault("BlobNotFound");
   // The ACL of the current blob was judged with its place.

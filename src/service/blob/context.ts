@@ -59,7 +59,11 @@ export interface BlobRevisionAddress extends BlobAddress {
 export interface BlobRevision {
   readonly kind: "snapshot" | "version";
   readonly stamp: Stamp;
+  /** A soft-deleted one, for exports. `NO_STAMP`: the current blob that was deleted last. */
+  readonly isDeleted?: boolean;
 }
+
+export const NO_STAMP: Stamp = 0n;
 
 /** Common to all container requests. */
 export interface ContainerAsked {

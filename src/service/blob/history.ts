@@ -1,4 +1,4 @@
-import { endOfRetention } from "../../rules/retention.ts";
+import { endOfRetention, type Retained } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { tierAsOf } from "../../rules/tier.ts";
 import { prefetch } from "../../store/accelerated.ts";
@@ -275,6 +275,40 @@ export function restorePath(
 ): void {
   deleteDeleted(tx, place, deleted);
   write(context, tx, place, null, deleted.blob);
+}
+
+/** What an import makes of a blob that it has put: another revision of the same name. */
+export interface PlacedAs {
+  /** Null for the current blob. */
+  readonly revision: BlobRevision | null;
+  /** Null if it is not deleted. */
+  readonly retained: Retained | null;
+}
+
+/** Replaces the current blob `old` with `next`, which has the same content, in another place. */
+export function placeBlob(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob,
+  next: Blob,
+  { revision, retained }: PlacedAs,
+): void {
+  if (revision === null && retained === null) {
+    write(context, tx, place, old, next);
+    return;
+  }
+  deleteBlob(tx, place);
+  indexTags(tx, place, old.tags, NO_TAGS);
+  if (retained !== null) {
+    const was = revision?.kind ?? (place.way === null ? "current" : "path");
+    if (was === "current") makeRoom(context, tx, place);
+    const { deletedMs, untilMs } = retained;
+    const stamp = revision?.stamp ?? tx.stamp();
+    writeDeleted(tx, place, { was, stamp, deletedMs, untilMs, blob: next });
+  } else if (revision !== null) {
+    writeRevision(tx, place, revision, next);
+  }
 }
 
 /** Retains `old`, with its bytes, as a version if it has a version id or versioning is on. */

@@ -17,6 +17,8 @@ import { type DeletedBlob, decodeDeleted, stampOfKey } from "./revision-records.
 export interface ListedKinds {
   /** Blobs that have uncommitted blocks only. */
   readonly uncommitted: boolean;
+  /** Whether names with a blob and uncommitted blocks are listed twice. */
+  readonly besides?: boolean;
   readonly snapshots: boolean;
   readonly versions: boolean;
   /** Deleted revisions of the listed kinds that can be restored. */
@@ -210,8 +212,10 @@ export class ListedRevisions {
     const name = nameOfBlobKey(found);
     switch (kind) {
       case "staged":
-        // Blocks beside a blob are not listed.
-        return this.#hasCurrent(name, most) ? null : listed(name, null, null, 0n);
+        // Blocks beside a blob are not listed, except for exports.
+        return this.#asked.besides !== true && this.#hasCurrent(name, most)
+          ? null
+          : listed(name, null, null, 0n);
       case "snapshot": {
         const stamp = stampOfKey(found);
         return listed(name, decodeBlob(value), { kind, stamp }, stamp);

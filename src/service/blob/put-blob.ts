@@ -1,5 +1,7 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, requireDigests } from "../../base/digests.ts";
+import { refuse } from "../../base/fault.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
@@ -8,6 +10,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { encryptedFields } from "./encryption.ts";
 import { isMarked } from "./flat-directory.ts";
 import { replaceBytes } from "./history.ts";
+import { givePast, type Past } from "./place-revision.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, blockBlob, nextRevision } from "./version.ts";
@@ -19,6 +22,8 @@ export interface PutBlob extends BlobCreation {
   /** A given `contentMd5` must match the body; otherwise the body's MD5 is stored. */
   readonly properties: BlobProperties;
   readonly metadata: Metadata;
+  /** What an import knows of its past; null or missing for a new blob. */
+  readonly past?: Past | null;
 }
 
 export interface PutBlobDone extends BlobWritten {
@@ -40,7 +45,10 @@ export async function putBlob(context: BlobContext, given: PutBlob): Promise<Put
   try {
     const { md5, crc64 } = taken;
     return await context.store.transact((tx) => {
-      const { place, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+      const { container, place, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+      if (asked.past != null) {
+        refuse(judgeByAccess(asked.access, BLOB_NEEDS.placeRevision, container, tx.now()));
+      }
       requireDigests(asked.digests, taken);
       requireDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const written = nextRevision(context, tx, place, old);
@@ -49,7 +57,8 @@ export async function putBlob(context: BlobContext, given: PutBlob): Promise<Put
         blockBlob(written, asked, encryptedFields(asked.metadata, asked), tier, content, md5),
       );
       dropStagedBlocks(tx, place);
-      const { etag, modifiedMs, versionId } = blob;
+      const { etag, modifiedMs, versionId } =
+        asked.past == null ? blob : givePast(context, tx, place, blob, asked.past);
       return { etag, modifiedMs, versionId, md5, crc64 };
     });
   } finally {

@@ -6,7 +6,7 @@ import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import type { NeededRange } from "../../store/acceleration.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { BlobRevision } from "./context.ts";
+import { type BlobRevision, NO_STAMP } from "./context.ts";
 import {
   type Blob,
   blobFields,
@@ -53,6 +53,7 @@ export function findRevision(
   place: Place,
   revision: BlobRevision | null,
 ): { blob: Blob; isCurrent: boolean } | null {
+  if (revision?.isDeleted === true) return findDeletedRevision(view, place, revision);
   if (revision?.kind !== "snapshot") {
     const blob = readBlob(view, place);
     const isMeant = revision === null || blob?.versionId === revision.stamp;
@@ -60,6 +61,18 @@ export function findRevision(
   }
   const blob = readRevision(view, place, revision);
   return blob === null ? null : { blob, isCurrent: false };
+}
+
+function findDeletedRevision(
+  view: View,
+  place: Place,
+  revision: BlobRevision,
+): { blob: Blob; isCurrent: boolean } | null {
+  const isLast = revision.stamp === NO_STAMP;
+  const deleted = isLast ? readDeletedCurrent(view, place) : findDeleted(view, place, revision);
+  return deleted === null || deleted.untilMs <= view.now()
+    ? null
+    : { blob: deleted.blob, isCurrent: false };
 }
 
 export function readRevision(view: View, place: Place, revision: BlobRevision): Blob | null {

@@ -64,6 +64,11 @@ export interface Slot extends SlotTerms {
   readonly receipt: Bytes;
 }
 
+/** A message with everything that a queue knows of it, except receipts. */
+export interface PlacedMessage extends Message, SlotTerms {
+  readonly visibleAtMs: Instant;
+}
+
 const queueFormat = format(1, queueShape);
 const messageFormat = format(1, messageShape);
 const slotFormat = format(1, slotShape);
@@ -113,7 +118,7 @@ function messageKey(id: bigint, messageId: string): Bytes {
 }
 
 /** What a body reads to show the messages of these slots. */
-export function messageNeeds(id: bigint, slots: readonly SlotTerms[]): Need[] {
+export function messageNeeds(id: bigint, slots: readonly Pick<SlotTerms, "messageId">[]): Need[] {
   return slots.map(({ messageId }) => messageKey(id, messageId));
 }
 
@@ -182,7 +187,7 @@ export function visibleAtOfSlotKey(found: Bytes): Instant {
   return parts.number();
 }
 
-function slotKey(id: bigint, receipt: Bytes): Bytes {
+export function slotKey(id: bigint, receipt: Bytes): Bytes {
   return key(SPACE.messageSlot, id, receipt);
 }
 

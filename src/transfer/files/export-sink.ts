@@ -42,7 +42,10 @@ export class ExportSink implements Sink {
   }
 
   #pathOf(item: Item): string {
-    if (item.kind === "file") return pathOfName(`files/${item.share}/${item.path}`);
+    if (item.kind === "file") {
+      const end = item.snapshot === undefined ? "" : `%@${item.snapshot.replaceAll(":", "-")}`;
+      return pathOfName(`files/${item.share}/${item.path}`) + end;
+    }
     if (item.kind !== "blob" || amountOf(item).objects === 0) return "";
     if (item.container !== this.#container) this.#names = new NamesBefore();
     this.#container = item.container;

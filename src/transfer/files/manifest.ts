@@ -1,4 +1,4 @@
-import type { Body, Item, StagedBlock } from "../item.ts";
+import type { BlobRevision, Body, Item } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 
 /**
@@ -6,7 +6,9 @@ import { TransferError } from "../transfer-error.ts";
  * is and a last one without which it is not whole. Bodies are files beside it.
  */
 export const MANIFEST_NAME = "manifest.jsonl";
-const FORMAT = 1;
+const FORMAT = 2;
+/** Format 1 had no versions, deleted blobs, uncommitted blocks, ACLs nor snapshots of shares. */
+const FORMATS: readonly unknown[] = [1, FORMAT];
 
 /** A body in a manifest. */
 export interface StoredBody {
@@ -37,9 +39,9 @@ export function lastLine(items: number): string {
 export function readFirstLine(text: string, path: string): ManifestStart {
   const found = parse(text, path, 1) as Partial<ManifestStart>;
   if (found.lazuli !== "export") throw new TransferError(`${path} is not a manifest of an export.`);
-  if (found.format === FORMAT) return found as ManifestStart;
+  if (FORMATS.includes(found.format)) return found as ManifestStart;
   throw new TransferError(
-    `${path} has the format ${found.format}, and this version reads ${FORMAT}. Update Lazuli.`,
+    `${path} has the format ${found.format}, and this version reads ${FORMATS.join(" and ")}. Update Lazuli.`,
   );
 }
 
@@ -67,18 +69,27 @@ export async function lineOf(item: Item, path: string, store: StoreBody): Promis
     case "blob": {
       const revisions = [];
       for (const [at, revision] of item.revisions.entries()) {
-        const { snapshot } = revision;
-        const own = snapshot === undefined ? path : `${path}%@${snapshot.replaceAll(":", "-")}`;
+        const own = path + endOfPath(revision);
         revisions.push({ ...revision, body: await store(own, revision.body, item, at) });
       }
-      const { staged: _, ...rest } = item;
-      return `${JSON.stringify({ ...rest, revisions })}\n`;
+      const staged = [];
+      for (const [at, { id, body }] of (item.staged ?? []).entries()) {
+        const stored = await store(`${path}%@block-${at}`, body, item, item.revisions.length + at);
+        staged.push({ id, body: stored });
+      }
+      return `${JSON.stringify({ ...item, revisions, ...(staged.length > 0 ? { staged } : {}) })}\n`;
     }
     case "file":
       return `${JSON.stringify({ ...item, body: await store(path, item.body, item, 0) })}\n`;
     default:
       return `${JSON.stringify(item)}\n`;
   }
+}
+
+/** What tells the files of a blob's revisions apart. */
+function endOfPath({ snapshot, version, isEarlier, deleted }: BlobRevision): string {
+  const id = snapshot ?? (isEarlier === true ? version : undefined) ?? deleted;
+  return id === undefined ? "" : `%@${id.replaceAll(":", "-")}`;
 }
 
 /** The item of a line, with its bodies from `open`. */
@@ -89,7 +100,11 @@ export function itemOf(line: object, open: (stored: StoredBody, until: number) =
       ...revision,
       body: open(revision.body as unknown as StoredBody, lastOf(revision)),
     }));
-    return { ...item, revisions, staged: [] as StagedBlock[] };
+    const staged = (item.staged ?? []).map(({ id, body }) => {
+      const stored = body as unknown as StoredBody;
+      return { id, body: open(stored, stored.bytes) };
+    });
+    return { ...item, revisions, staged };
   }
   if (item.kind !== "file") return item;
   return { ...item, body: open(item.body as unknown as StoredBody, lastOf(item)) };

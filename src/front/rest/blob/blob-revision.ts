@@ -1,6 +1,6 @@
 import { Fault } from "../../../base/fault.ts";
 import { isoOfStamp, type Stamp, stampOfIso } from "../../../base/stamp.ts";
-import type { BlobRevision } from "../../../service/blob/context.ts";
+import { type BlobRevision, NO_STAMP } from "../../../service/blob/context.ts";
 import type { BlobWritten } from "../../../service/blob/version.ts";
 import type { Query } from "../http/exchange.ts";
 import { invalidQuery } from "../request-query.ts";
@@ -13,9 +13,20 @@ export function revisionOf(query: Query): BlobRevision | null {
   const snapshot = stampFromQuery(query, "snapshot");
   const version = stampFromQuery(query, "versionid");
   if (snapshot !== null && version !== null) throw new Fault("MutuallyExclusiveQueryParameters");
-  if (snapshot !== null) return { kind: "snapshot", stamp: snapshot };
-  return version === null ? null : { kind: "version", stamp: version };
+  const kind = version === null ? "snapshot" : "version";
+  const stamp = snapshot ?? version;
+  if (isDeletedAsked(query)) return { kind, stamp: stamp ?? NO_STAMP, isDeleted: true };
+  return stamp === null ? null : { kind, stamp };
 }
+
+/** Whether an export reads a soft-deleted revision. */
+function isDeletedAsked(query: Query): boolean {
+  const value = query.get(DELETED);
+  if (value === undefined || value === "true") return value === "true";
+  throw invalidQuery(DELETED, value, "It must be true, or left out.");
+}
+
+const DELETED = "lazuli-deleted";
 
 /** The id of a snapshot or of a version; null if it is not sent. */
 export function stampFromQuery(query: Query, name: string): Stamp | null {

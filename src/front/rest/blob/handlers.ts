@@ -15,6 +15,7 @@ import { handleGetBlob } from "./get-blob.ts";
 import { handleGetBlobMetadata } from "./get-blob-metadata.ts";
 import { handleGetBlobProperties } from "./get-blob-properties.ts";
 import { handleGetBlobTags } from "./get-blob-tags.ts";
+import { handleGetBlock } from "./get-block.ts";
 import { handleGetBlockList } from "./get-block-list.ts";
 import { handleGetContainerAcl } from "./get-container-acl.ts";
 import { handleGetContainerMetadata } from "./get-container-metadata.ts";
@@ -27,6 +28,7 @@ import { handleLeaseBlob } from "./lease-blob.ts";
 import { handleLeaseContainer } from "./lease-container.ts";
 import { handleListBlobs } from "./list-blobs.ts";
 import { handleListContainers } from "./list-containers.ts";
+import { handlePlaceRevision } from "./place-revision.ts";
 import { handlePutBlob } from "./put-blob.ts";
 import { handlePutBlobFromUrl } from "./put-blob-from-url.ts";
 import { handlePutBlock } from "./put-block.ts";
@@ -102,4 +104,6 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   putBlockFromUrl: handlePutBlockFromUrl,
   putPageFromUrl: handlePutPageFromUrl,
   appendBlockFromUrl: handleAppendBlockFromUrl,
+  placeRevision: handlePlaceRevision,
+  getBlock: handleGetBlock,
 };

@@ -45,6 +45,8 @@ const INCLUDES = [
   "immutabilitypolicy",
   "legalhold",
   "permissions",
+  // For exports: with uncommittedblobs, also blocks beside a blob.
+  "lazuli-blocks",
 ];
 
 export async function handleListBlobs(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -65,6 +67,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     resultsMax: resultsMaxOf(query),
     kinds: {
       uncommitted: includes.has("uncommittedblobs"),
+      besides: includes.has("lazuli-blocks"),
       snapshots: includes.has("snapshots"),
       versions: includes.has("versions"),
       deleted: includes.has("deleted"),

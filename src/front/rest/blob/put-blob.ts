@@ -17,6 +17,7 @@ import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
+import { pastOf } from "./past.ts";
 import { propertiesOfBody, requireMd5 } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { requireSupportedOnCreation } from "./unsupported.ts";
@@ -54,6 +55,7 @@ async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestR
     metadata: metadataOf(headers),
     tags: tagsOf(headers),
     tier: tierOf(call),
+    past: pastOf(headers),
   });
   return {
     status: 201,

@@ -73,6 +73,8 @@ export const BLOB_ROUTES = {
     "PUT legalhold": "setLegalHold",
     "PUT incrementalcopy": "copyBlobIncrementally",
     "POST query": "queryBlob",
+    "PUT lazuli-revision": "placeRevision",
+    "GET lazuli-block": "getBlock",
   },
 } as const;
 

@@ -44,7 +44,8 @@ function reference(): string {
   const lines = rows().map(({ operation, request }) => `| ${operation} | \`${request}\` |`);
   return `# Operations of the Queue service
 
-All operations of the service are supported. Paths are those below the account.
+All operations of the service are supported. Paths are those below the account. \`listMessages\` and \`restoreMessages\` are of this server alone: exports and
+imports use them, with a key of the account, to read messages without receiving them and to put them back with their ids, times and dequeue counts.
 
 | operation | request |
 |---|---|

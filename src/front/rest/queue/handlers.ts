@@ -9,9 +9,11 @@ import { handleGetQueueMetadata } from "./get-queue-metadata.ts";
 import { handleGetServiceProperties } from "./get-service-properties.ts";
 import { handleGetServiceStats } from "./get-service-stats.ts";
 import { handleGetUserDelegationKey } from "./get-user-delegation-key.ts";
+import { handleListMessages } from "./list-messages.ts";
 import { handleListQueues } from "./list-queues.ts";
 import { handlePeekMessages } from "./peek-messages.ts";
 import { handlePutMessage } from "./put-message.ts";
+import { handleRestoreMessages } from "./restore-messages.ts";
 import type { QueueOperationName } from "./route.ts";
 import { handleSetQueueAcl } from "./set-queue-acl.ts";
 import { handleSetQueueMetadata } from "./set-queue-metadata.ts";
@@ -42,4 +44,6 @@ export const QUEUE_HANDLERS: Readonly<Record<QueueOperationName, QueueHandler>> 
   updateMessage: handleUpdateMessage,
   deleteMessage: handleDeleteMessage,
   clearMessages: handleClearMessages,
+  listMessages: handleListMessages,
+  restoreMessages: handleRestoreMessages,
 };

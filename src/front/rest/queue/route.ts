@@ -36,6 +36,8 @@ export const QUEUE_ROUTES = {
     POST: "putMessage",
     GET: "getMessages",
     DELETE: "clearMessages",
+    "GET lazuli-messages": "listMessages",
+    "POST lazuli-messages": "restoreMessages",
   },
   message: {
     PUT: "updateMessage",

@@ -1,0 +1,84 @@
+import type { Instant } from "../../base/clock.ts";
+import { Fault } from "../../base/fault.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Retained } from "../../rules/retention.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitBlobRemoval } from "./admit.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import type { BlobPlace } from "./find-path.ts";
+import { placeBlob } from "./history.ts";
+import type { Blob } from "./records.ts";
+import { findDeleted, readRevision } from "./revision-records.ts";
+import type { BlobWritten } from "./version.ts";
+
+/** What an export knows of a blob's past, and what clients cannot set. Null keeps what is there. */
+export interface Past {
+  readonly kind: "current" | "snapshot" | "version";
+  /** The id of the snapshot or version. A current blob may be a version, too. */
+  readonly id: Stamp | null;
+  readonly etag: Stamp | null;
+  readonly createdMs: Instant | null;
+  readonly modifiedMs: Instant | null;
+  /** Null if it is not deleted. */
+  readonly retained: Retained | null;
+}
+
+export interface PlaceRevision extends BlobUse {
+  readonly past: Past;
+}
+
+/** Gives a blob that an import has just put its past: it may become a revision of another time. */
+export async function placeRevision(
+  context: BlobContext,
+  asked: PlaceRevision,
+): Promise<BlobWritten> {
+  return context.store.transact((tx) => {
+    const { place, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.placeRevision);
+    return givePast(context, tx, place, blob, asked.past);
+  });
+}
+
+/** Within the transaction that has written the current blob, or a later one. */
+export function givePast(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  blob: Blob,
+  past: Past,
+): BlobWritten {
+  const { kind, createdMs, modifiedMs, retained } = past;
+  // The store will give out stamps of the future itself: those of a fast clock are replaced.
+  const fresh = tx.stamp();
+  const known = (stamp: Stamp | null) => (stamp !== null && stamp < fresh ? stamp : null);
+  const id = known(past.id);
+  const stamp = id ?? fresh;
+  const next = {
+    ...blob,
+    etag: known(past.etag) ?? blob.etag,
+    createdMs: createdMs ?? blob.createdMs,
+    modifiedMs: modifiedMs ?? blob.modifiedMs,
+    versionId: versionIdOf(kind, blob, stamp, id),
+  };
+  const revision = kind === "current" ? null : { kind, stamp };
+  if (revision !== null) requireFree(tx, place, revision);
+  placeBlob(context, tx, place, blob, next, { revision, retained });
+  return next;
+}
+
+/** Snapshots have none. */
+function versionIdOf(kind: Past["kind"], blob: Blob, stamp: Stamp, id: Stamp | null): Stamp {
+  if (kind === "version") return stamp;
+  return kind === "snapshot" ? 0n : (id ?? blob.versionId);
+}
+
+/** An import that is repeated must not lose the bytes of the revision that it finds. */
+function requireFree(
+  tx: Transaction,
+  place: BlobPlace,
+  revision: { readonly kind: "snapshot" | "version"; readonly stamp: Stamp },
+): void {
+  const isTaken =
+    readRevision(tx, place, revision) !== null || findDeleted(tx, place, revision) !== null;
+  if (isTaken) throw new Fault("BlobAlreadyExists");
+}

@@ -1,0 +1,136 @@
+import type { DirectoryItem, FileItem, FileTerms, Item } from "./item.ts";
+import { childAt, listAll, metadataIn, nameAt, textAt } from "./listed.ts";
+import { rangesIn } from "./read-revisions.ts";
+import { remoteBody } from "./remote-body.ts";
+import type { Answer, RestClient } from "./rest-client.ts";
+
+const GET = { service: "file", method: "GET" } as const;
+
+/** What tells whether a path is the same in two snapshots. */
+export interface ListedPath {
+  readonly isDirectory: boolean;
+  readonly etag: string | undefined;
+}
+
+/** Reads the tree of a share or of one of its snapshots, folders before what lies in them. */
+export class ShareTree {
+  readonly #client: RestClient;
+  readonly #share: string;
+  readonly #snapshot: string | null;
+  readonly #query: Readonly<Record<string, string>>;
+  /** Descriptors by their keys: few, for many files. */
+  readonly #permissions = new Map<string, Promise<string>>();
+
+  /** `snapshot` is null for the share itself. */
+  constructor(client: RestClient, share: string, snapshot: string | null) {
+    this.#client = client;
+    this.#share = share;
+    this.#snapshot = snapshot;
+    this.#query = snapshot === null ? {} : { sharesnapshot: snapshot };
+  }
+
+  async *items(): AsyncGenerator<Item> {
+    for await (const [path, own] of this.#walk("", {})) yield await this.item(path, own);
+  }
+
+  /** All paths, to be compared with those of another snapshot. */
+  async list(): Promise<Map<string, ListedPath>> {
+    const found = new Map<string, ListedPath>();
+    for await (const [path, own] of this.#walk("", { include: "Etag" })) found.set(path, own);
+    return found;
+  }
+
+  item(path: string, { isDirectory }: ListedPath): Promise<Item> {
+    return isDirectory ? this.#directory(path) : this.#file(path);
+  }
+
+  async *#walk(
+    path: string,
+    more: Readonly<Record<string, string>>,
+    etag?: string,
+  ): AsyncGenerator<[path: string, own: ListedPath]> {
+    yield [path, { isDirectory: true, etag }];
+    const folders: [path: string, etag: string | undefined][] = [];
+    const query = { restype: "directory", comp: "list", ...more, ...this.#query };
+    const headers = more.include === undefined ? {} : { "x-ms-file-extended-info": "true" };
+    const asked = { ...GET, path: this.#at(path), query, headers };
+    for await (const entries of listAll(this.#client, asked, ["Entries"])) {
+      for (const entry of entries.children) {
+        const own = path === "" ? nameAt(entry) : `${path}/${nameAt(entry)}`;
+        const found = textAt(childAt(entry, "Properties"), "Etag");
+        if (entry.name === "Directory") folders.push([own, found]);
+        else yield [own, { isDirectory: false, etag: found }];
+      }
+    }
+    for (const [folder, found] of folders) yield* this.#walk(folder, more, found);
+  }
+
+  #at(path: string): string {
+    return path === "" ? this.#share : `${this.#share}/${path}`;
+  }
+
+  async #directory(path: string): Promise<DirectoryItem> {
+    const query = { restype: "directory", ...this.#query };
+    const answer = await this.#client.request({ ...GET, path: this.#at(path), query });
+    const metadata = metadataIn(answer.raw);
+    const terms = await this.#terms(answer);
+    return { kind: "directory", share: this.#share, path, metadata, ...terms };
+  }
+
+  async #file(path: string): Promise<FileItem> {
+    const at = { service: "file", path: this.#at(path), query: this.#query } as const;
+    const answer = await this.#client.request({ ...at, method: "HEAD" });
+    const bytes = Number(answer.header("content-length") ?? "0");
+    const header = (field: string, name: string) => {
+      const value = answer.header(name);
+      return value === undefined ? {} : { [field]: value };
+    };
+    const list = { ...at, method: "GET", query: { comp: "rangelist", ...this.#query } } as const;
+    const ranges = rangesIn(await this.#client.xml(list), "Range");
+    return {
+      kind: "file",
+      share: this.#share,
+      path,
+      ...(this.#snapshot === null ? {} : { snapshot: this.#snapshot }),
+      metadata: metadataIn(answer.raw),
+      ...(await this.#terms(answer)),
+      ...header("contentType", "content-type"),
+      ...header("contentEncoding", "content-encoding"),
+      ...header("contentLanguage", "content-language"),
+      ...header("contentDisposition", "content-disposition"),
+      ...header("cacheControl", "cache-control"),
+      ...header("contentMd5", "content-md5"),
+      ranges,
+      body: remoteBody(this.#client, { ...at, method: "GET" }, bytes),
+    };
+  }
+
+  async #terms(answer: Answer): Promise<FileTerms> {
+    const key = answer.header("x-ms-file-permission-key");
+    const header = (field: string, name: string) => {
+      const value = answer.header(name);
+      return value === undefined ? {} : { [field]: value };
+    };
+    return {
+      ...header("attributes", "x-ms-file-attributes"),
+      ...header("created", "x-ms-file-creation-time"),
+      ...header("written", "x-ms-file-last-write-time"),
+      ...header("changed", "x-ms-file-change-time"),
+      ...(key === undefined ? {} : { permission: await this.#permissionOf(key) }),
+    };
+  }
+
+  #permissionOf(key: string): Promise<string> {
+    const known = this.#permissions.get(key);
+    if (known !== undefined) return known;
+    const asked = this.#client.request({
+      ...GET,
+      path: this.#share,
+      query: { restype: "share", comp: "filepermission" },
+      headers: { "x-ms-file-permission-key": key },
+    });
+    const found = asked.then(({ bytes }) => JSON.parse(bytes.toString("utf8")).permission);
+    this.#permissions.set(key, found);
+    return found;
+  }
+}
