@@ -7,6 +7,7 @@ import { Choice } from "../transfer/choice.ts";
 import { ExportFolder } from "../transfer/files/export-folder.ts";
 import { ExportSink } from "../transfer/files/export-sink.ts";
 import { ExportTar } from "../transfer/files/export-tar.ts";
+import { packingOfName } from "../transfer/files/packing.ts";
 import type { Sink } from "../transfer/item.ts";
 import { runTransfer, type TransferDone } from "../transfer/run-transfer.ts";
 import { TransferError } from "../transfer/transfer-error.ts";
@@ -71,9 +72,11 @@ async function runExport(asked: TransferAsked, around: TransferSurroundings): Pr
     const client = accounts.client(account);
     const target = resolve(asked.place);
     const now = around.clock.now();
-    const files = /\.tar$/i.test(target)
-      ? await ExportTar.create(target, account, now)
-      : await ExportFolder.create(target, account, now);
+    const packing = packingOfName(target);
+    const files =
+      packing === undefined
+        ? await ExportFolder.create(target, account, now)
+        : await ExportTar.create(target, packing, account, now);
     const open: OpenSource = async (onFailure) =>
       new AccountSource(client, choice, (name, error) => onFailure(name, (error as Error).message));
     const title = `Exported the account ${account} of ${accounts.where} to ${target}`;

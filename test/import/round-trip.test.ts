@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import * as zlib from "node:zlib";
 import { LazuliProcess } from "../command/process.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { describeAccount } from "./describe-account.ts";
@@ -78,7 +79,9 @@ async function filledFolder(): Promise<{ location: string; expected: unknown }> 
 
 const filled = filledFolder();
 
-for (const end of ["", ".tar"]) {
+const hasZstd = "createZstdCompress" in zlib;
+
+for (const end of ["", ".tar", ".tar.gz", ...(hasZstd ? [".tar.zst"] : [])]) {
   test(`what is exported to ${end || "a folder"} comes back whole`, async () => {
     const { location, expected } = await filled;
     const target = `${newPath()}${end}`;
@@ -155,7 +158,9 @@ test("files of a folder or a tar become blobs or files; links are named and left
   const folder = plainFiles();
   const tar = `${newPath()}.tar`;
   execFileSync("tar", ["-cf", tar, "-C", folder, "."]);
-  for (const source of [folder, tar]) {
+  const packed = `${newPath()}.tgz`;
+  execFileSync("tar", ["-czf", packed, "-C", folder, "."]);
+  for (const source of [folder, tar, packed]) {
     const location = newPath();
     for (const into of ["blob:box/some/prefix", "file:docs/some/folder"]) {
       const { code, err } = await run("import", source, "--location", location, "--into", into);
@@ -176,6 +181,33 @@ test("files of a folder or a tar become blobs or files; links are named and left
       assert.equal(fileLastWriteOn?.getTime(), 1_000_000_000_000);
     });
   }
+});
+
+test("a tar.gz that others unpack has the files of the export; one that is cut short is refused", async () => {
+  const { location } = await filled;
+  const target = `${newPath()}.tar.gz`;
+  await done("export", target, "--location", location, "--only", "blob:box");
+  const folder = newPath();
+  mkdirSync(folder);
+  execFileSync("tar", ["-xzf", target, "-C", folder]);
+  assert.equal(readFileSync(join(folder, "blobs/box/versions"), "utf8"), "third");
+  assert.equal(readFileSync(join(folder, "blobs/box/large")).length, LARGE_BYTES);
+  await done("import", folder, "--location", newPath());
+  const bytes = readFileSync(target);
+  writeFileSync(target, bytes.subarray(0, bytes.length / 2));
+  const { code, err } = await run("import", target, "--location", newPath());
+  assert.equal(code, 1);
+  assert.match(err, /cannot be unpacked \(.*\)\. It is damaged or cut short\.\n$/);
+});
+
+test("zstd is refused by a Node that has none", {
+  skip: hasZstd && "this Node has it",
+}, async () => {
+  const { location } = await filled;
+  const target = `${newPath()}.tar.zst`;
+  const { code, err } = await run("export", target, "--location", location);
+  assert.deepEqual([code, existsSync(target)], [1, false]);
+  assert.match(err, /zstd takes Node 22\.15 or later, and this is v.*Use \.tar\.gz instead\.\n$/);
 });
 
 test("a tar whose names lead out of it is refused", async () => {

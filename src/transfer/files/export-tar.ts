@@ -8,7 +8,9 @@ import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
 import { LineWriter } from "./line-writer.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
+import { type Packing, packer } from "./packing.ts";
 import { paddingOf, TAR_BLOCK, tarHeader } from "./tar.ts";
+import { type TarFile, tarFile } from "./tar-file.ts";
 
 const FILE_MODE = 0o600;
 /** Bodies up to this length are fetched side by side; longer ones are written as they arrive. */
@@ -20,25 +22,40 @@ export class ExportTar implements ExportFiles {
   readonly #file: FileHandle;
   readonly #lines: LineWriter;
   readonly #nowMs: number;
-  #at = 0;
+  readonly #tar: TarFile;
   /** One body after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, file: FileHandle, lines: LineWriter, nowMs: number) {
+  private constructor(
+    path: string,
+    file: FileHandle,
+    packing: Packing | null,
+    lines: LineWriter,
+    nowMs: number,
+  ) {
     this.#path = path;
     this.#file = file;
+    this.#tar = tarFile(file, packing);
     this.#lines = lines;
     this.#nowMs = nowMs;
   }
 
-  static async create(path: string, account: string, nowMs: number): Promise<ExportTar> {
+  /** Throws a `TransferError` if there is something of this name. */
+  static async create(
+    path: string,
+    packing: Packing | null,
+    account: string,
+    nowMs: number,
+  ): Promise<ExportTar> {
     if ((await stat(path).catch(() => null)) !== null) {
       throw new TransferError(`${path} exists already. Choose a new name.`);
     }
+    // Refuses what this Node cannot pack before anything is made.
+    if (packing !== null) packer(packing).destroy();
     await mkdir(dirname(path), { recursive: true });
     const file = await open(`${path}.partial`, "w", FILE_MODE);
     const lines = new LineWriter(await open(`${path}.partial-manifest`, "w+", FILE_MODE));
-    const made = new ExportTar(path, file, lines, nowMs);
+    const made = new ExportTar(path, file, packing, lines, nowMs);
     await made.addLine(firstLine(account, nowMs));
     return made;
   }
@@ -62,9 +79,8 @@ export class ExportTar implements ExportFiles {
     const { file } = this.#lines;
     const { size } = await file.stat();
     await this.#append(MANIFEST_NAME, fileBody(file, 0, size));
-    await this.#write(Buffer.alloc(2 * TAR_BLOCK));
-    // Behind it may be the rest of a body that failed.
-    await this.#file.truncate(this.#at);
+    await this.#tar.write(Buffer.alloc(2 * TAR_BLOCK));
+    await this.#tar.finish();
     await this.#file.sync();
     await this.#close();
     await rename(`${this.#path}.partial`, this.#path);
@@ -73,6 +89,7 @@ export class ExportTar implements ExportFiles {
 
   async abandon(): Promise<void> {
     await this.#last;
+    await this.#tar.rewind();
     await this.#close();
     for (const end of [".partial", ".partial-manifest"]) {
       await rm(`${this.#path}${end}`, { force: true });
@@ -85,18 +102,18 @@ export class ExportTar implements ExportFiles {
   }
 
   async #append(name: string, body: Body): Promise<StoredBody> {
-    const start = this.#at;
+    await this.#tar.mark();
     const hash = createHash("sha256");
     try {
-      await this.#write(tarHeader(name, body.bytes, this.#nowMs));
+      await this.#tar.write(tarHeader(name, body.bytes, this.#nowMs));
       for await (const part of body.read()) {
         hash.update(part);
-        await this.#write(part);
+        await this.#tar.write(part);
       }
-      await this.#write(Buffer.alloc(paddingOf(body.bytes)));
+      await this.#tar.write(Buffer.alloc(paddingOf(body.bytes)));
     } catch (error) {
       // The next entry begins where this one did.
-      this.#at = start;
+      await this.#tar.rewind();
       throw error;
     }
     return { file: name, bytes: body.bytes, sha256: hash.digest("hex") };
@@ -105,14 +122,9 @@ export class ExportTar implements ExportFiles {
   /** In one write, with its header and padding. */
   async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {
     const header = tarHeader(name, bytes.length, this.#nowMs);
-    await this.#write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
+    await this.#tar.write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     return { file: name, bytes: bytes.length, sha256 };
-  }
-
-  async #write(bytes: Bytes): Promise<void> {
-    await this.#file.write(bytes, 0, bytes.length, this.#at);
-    this.#at += bytes.length;
   }
 }
 

@@ -1,11 +1,12 @@
 import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
-import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
+import { open, readdir, realpath } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Body } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import { fileBody } from "./export-tar.ts";
 import { readTar, type TarEntry } from "./tar.ts";
+import { type OpenTar, openTar } from "./unpacked-file.ts";
 
 export interface TreeEntry {
   /** With slashes, without one at its beginning or end. */
@@ -131,24 +132,30 @@ function openedBody(path: string, bytes: number): Body {
 }
 
 export class TarTree implements FileTree {
-  readonly #file: FileHandle;
+  readonly #tar: OpenTar;
   /** By path; a later entry of the same path replaces an earlier one, as when it is unpacked. */
   readonly #entries: ReadonlyMap<string, TarEntry>;
 
-  private constructor(file: FileHandle, entries: ReadonlyMap<string, TarEntry>) {
-    this.#file = file;
+  private constructor(tar: OpenTar, entries: ReadonlyMap<string, TarEntry>) {
+    this.#tar = tar;
     this.#entries = entries;
   }
 
   static async open(path: string): Promise<TarTree> {
-    const entries = new Map<string, TarEntry>();
-    for await (const entry of readTar(path)) {
-      const name = entry.name.replace(/^(?:\.\/)+|\/+$/g, "");
-      if (name === "" || name === ".") continue;
-      requireInside(name);
-      entries.set(name, entry);
+    const tar = await openTar(path);
+    try {
+      const entries = new Map<string, TarEntry>();
+      for await (const entry of readTar(tar.file, path)) {
+        const name = entry.name.replace(/^(?:\.\/)+|\/+$/g, "");
+        if (name === "" || name === ".") continue;
+        requireInside(name);
+        entries.set(name, entry);
+      }
+      return new TarTree(tar, entries);
+    } catch (error) {
+      await tar.close();
+      throw error;
     }
-    return new TarTree(await open(path, "r"), entries);
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {
@@ -160,11 +167,11 @@ export class TarTree implements FileTree {
   async body(path: string): Promise<Body | null> {
     const entry = this.#entries.get(path);
     if (entry?.kind !== "file") return null;
-    return fileBody(this.#file, entry.at, entry.bytes);
+    return fileBody(this.#tar.file, entry.at, entry.bytes);
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await this.#tar.close();
   }
 }
 

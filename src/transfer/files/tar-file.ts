@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import type { FileHandle } from "node:fs/promises";
+import type { Transform } from "node:stream";
+import type { Bytes } from "../../base/bytes.ts";
+import { type Packing, packer } from "./packing.ts";
+
+/** A tar file that is being written. What was written since the last mark can be taken back. */
+export interface TarFile {
+  write(bytes: Bytes): Promise<void>;
+  /** Everything before it stays. */
+  mark(): Promise<void>;
+  /** Goes back to the mark. */
+  rewind(): Promise<void>;
+  /** Ends the file here. */
+  finish(): Promise<void>;
+}
+
+export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
+  return packing === null ? new PlainTarFile(file) : new PackedTarFile(file, packing);
+}
+
+class PlainTarFile implements TarFile {
+  readonly #file: FileHandle;
+  #at = 0;
+  #mark = 0;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async write(bytes: Bytes): Promise<void> {
+    await this.#file.write(bytes, 0, bytes.length, this.#at);
+    this.#at += bytes.length;
+  }
+
+  async mark(): Promise<void> {
+    this.#mark = this.#at;
+  }
+
+  async rewind(): Promise<void> {
+    this.#at = this.#mark;
+  }
+
+  async finish(): Promise<void> {
+    // Behind it may be the rest of a body that failed.
+    await this.#file.truncate(this.#at);
+  }
+}
+
+/** Packed in pieces that end at the marks: those who unpack it take them as one. */
+class PackedTarFile implements TarFile {
+  readonly #file: FileHandle;
+  readonly #packing: Packing;
+  #packer: Transform | null = null;
+  /** Copies what comes out of the packer. */
+  #copying: Promise<void> = Promise.resolve();
+  #at = 0;
+  #mark = 0;
+
+  constructor(file: FileHandle, packing: Packing) {
+    this.#file = file;
+    this.#packing = packing;
+  }
+
+  async write(bytes: Bytes): Promise<void> {
+    if (this.#packer === null) {
+      this.#packer = packer(this.#packing);
+      this.#copying = this.#copy(this.#packer);
+      this.#copying.catch(() => {});
+    }
+    // A disk that is full ends the copying, and nothing would drain any more.
+    if (!this.#packer.write(bytes))
+      await Promise.race([once(this.#packer, "drain"), this.#copying]);
+  }
+
+  async mark(): Promise<void> {
+    this.#packer?.end();
+    this.#packer = null;
+    await this.#copying;
+    this.#mark = this.#at;
+  }
+
+  async rewind(): Promise<void> {
+    this.#packer?.destroy();
+    this.#packer = null;
+    await this.#copying.catch(() => {});
+    this.#copying = Promise.resolve();
+    this.#at = this.#mark;
+  }
+
+  async finish(): Promise<void> {
+    await this.mark();
+    await this.#file.truncate(this.#at);
+  }
+
+  async #copy(from: Transform): Promise<void> {
+    for await (const part of from) {
+      await this.#file.write(part, 0, part.length, this.#at);
+      this.#at += part.length;
+    }
+  }
+}
