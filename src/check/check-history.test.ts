@@ -5,6 +5,8 @@ import {
   HISTORY_FORMAT,
   HistoryError,
   type HistoryOperation,
+  type HistoryPart,
+  type HistoryUse,
   type HistoryVerb,
   readHistory,
 } from "./history-file.ts";
@@ -140,6 +142,154 @@ test("a message is not given to two clients within its timeout, and a receipt is
   assert.equal(verdictOf(send, none), "unexplained");
 });
 
+/** A batch of puts: objects and the ETags that they get. */
+function batch(ticks: [number, number | null], status: number | null, parts: HistoryPart[]) {
+  return { ...entity(ticks, "batch", status), object: "things", parts };
+}
+
+function entity(
+  ticks: [number, number | null],
+  verb: HistoryVerb,
+  status: number | null,
+  more: More = {},
+) {
+  return { ...blob(ticks, verb, status, more), kind: "entity" as const };
+}
+
+test("all operations of a batch happen at once: half of one is found", () => {
+  const both = (etag: string, ifMatch: string | null = null): HistoryPart[] =>
+    ["a", "b"].map((object) => ({ object, verb: "put", etag: `${etag}${object}`, ifMatch }));
+  const sees = (ticks: [number, number], object: string, etag: string) =>
+    entity(ticks, "get", 200, { object, etag: `${etag}${object}` });
+  const first = batch([0, 1], 202, both("1"));
+  const second = batch([2, 9], 202, both("2"));
+  const verdict = (...more: HistoryOperation[]) => verdictOf(first, second, ...more);
+  assert.equal(verdict(sees([3, 4], "a", "1"), sees([5, 6], "b", "2")), "explained");
+  assert.equal(verdict(sees([3, 4], "a", "2"), sees([5, 6], "b", "2")), "explained");
+  // Each entity for itself would be explained.
+  assert.equal(verdict(sees([3, 4], "a", "2"), sees([5, 6], "b", "1")), "unexplained");
+  assert.equal(verdict(sees([10, 11], "b", "1")), "unexplained");
+  const lost = { ...second, returned: null, status: null };
+  assert.equal(verdictOf(first, lost, sees([3, 4], "b", "1")), "explained");
+  assert.equal(
+    verdictOf(first, lost, sees([3, 4], "a", "2"), sees([5, 6], "b", "1")),
+    "unexplained",
+  );
+});
+
+test("a refused batch changes nothing, and the operation that it names has a reason", () => {
+  const put = entity([0, 1], "put", 204, { object: "a", etag: "1" });
+  const parts = (ifMatch: string): HistoryPart[] => [
+    { object: "b", verb: "put" },
+    { object: "a", verb: "change", ifMatch },
+  ];
+  const refused = (ifMatch: string, place: number | null) => ({
+    ...batch([2, 3], 412, parts(ifMatch)),
+    code: "UpdateConditionNotSatisfied",
+    refused: place,
+  });
+  assert.equal(verdictOf(put, refused("0", 1)), "explained");
+  assert.equal(verdictOf(put, refused("1", 1)), "unexplained");
+  assert.equal(verdictOf(put, refused("1", null)), "explained");
+  const gone = entity([4, 5], "get", 404, { object: "b" });
+  assert.equal(verdictOf(put, refused("0", 1), gone), "explained");
+  const there = entity([4, 5], "get", 200, { object: "b", etag: "2" });
+  assert.equal(
+    verdictOf(put, { ...gone, invoked: 1.2, returned: 1.5 }, refused("0", 1), there),
+    "unexplained",
+  );
+});
+
+test("objects are checked apart unless a batch joins them", () => {
+  const one = (object: string, at: number) =>
+    entity([at, at + 1], "put", 204, { object, etag: `${at}` });
+  const joined = batch([10, 11], 202, [
+    { object: "a", verb: "put", etag: "x" },
+    { object: "c", verb: "put", etag: "y" },
+  ]);
+  const found = checkHistory({ operations: [one("a", 0), one("b", 2), one("c", 4), joined] });
+  assert.deepEqual(found.map(({ object }) => object).sort(), ["a, c", "b"]);
+  assert.deepEqual(found.map(({ order }) => order.length).sort(), [1, 3]);
+});
+
+const FILE = { kind: "file", object: "share/doc" } as const;
+
+function file(ticks: [number, number | null], verb: HistoryVerb, code = "", more: More = {}) {
+  const status = code === "" ? 200 : 409;
+  return { ...blob(ticks, verb, status, { code, ...more }), ...FILE };
+}
+
+test("a byte-range lock keeps others from its bytes, over REST and SMB, until it ends", () => {
+  const opens = (at: number, handle: string) =>
+    file([at, at + 1], "open", "", {
+      handle,
+      access: ["read", "write"],
+      share: ["read", "write", "delete"],
+    });
+  const lock = file([4, 5], "lock", "", { handle: "h", range: [0, 10] });
+  const locked = [opens(0, "h"), opens(2, "i"), lock];
+  const verdict = (...more: HistoryOperation[]) => verdictOf(...locked, ...more);
+  const write = (range: [number, number], code = "", more: More = {}) =>
+    file([6, 7], "change", code, { range, ...more });
+  assert.equal(verdict(write([9, 1])), "unexplained");
+  assert.equal(verdict(write([9, 1], "FileLockConflict")), "explained");
+  assert.equal(verdict(write([10, 5])), "explained");
+  assert.equal(verdict(write([10, 5], "FileLockConflict")), "unexplained");
+  assert.equal(verdict(write([0, 5], "", { handle: "h" })), "explained");
+  assert.equal(verdict(write([0, 5], "", { handle: "i" })), "unexplained");
+  assert.equal(verdict(write([0, 5], "STATUS_FILE_LOCK_CONFLICT", { handle: "i" })), "explained");
+  assert.equal(verdict(file([6, 7], "get", "", { range: [0, 1] })), "unexplained");
+  assert.equal(verdict(file([6, 7], "put", "")), "unexplained");
+  const again = (code: string) => file([6, 7], "lock", code, { handle: "i", range: [5, 9] });
+  assert.equal(verdict(again("")), "unexplained");
+  assert.equal(verdict(again("STATUS_LOCK_NOT_GRANTED")), "explained");
+  const later = (verb: HistoryVerb) => [
+    file([6, 7], verb, "", { handle: "h", ...(verb === "unlock" ? { range: [0, 10] } : {}) }),
+    { ...write([0, 5]), invoked: 8, returned: 9 },
+  ];
+  assert.equal(verdict(...later("unlock")), "explained");
+  assert.equal(verdict(...later("close")), "explained");
+  assert.equal(verdict(file([6, 7], "unlock", "", { handle: "i", range: [0, 10] })), "unexplained");
+});
+
+test("a share mode keeps others out, over REST and SMB, until its handle is closed", () => {
+  const opens = (ticks: [number, number], share: HistoryUse[], more: More = {}, code = "") =>
+    file(ticks, "open", code, { handle: "h", access: ["write"], share, ...more });
+  const read = (code = "") => file([2, 3], "get", code, { etag: "1" });
+  assert.equal(verdictOf(opens([0, 1], []), read()), "unexplained");
+  assert.equal(verdictOf(opens([0, 1], []), read("SharingViolation")), "explained");
+  assert.equal(verdictOf(opens([0, 1], ["read"]), read()), "explained");
+  assert.equal(verdictOf(opens([0, 1], ["read"]), read("SharingViolation")), "unexplained");
+  assert.equal(verdictOf(opens([0, 1], [], { access: [] }), read()), "explained");
+  const second = (code: string) => opens([2, 3], ["read", "write"], { handle: "i" }, code);
+  assert.equal(verdictOf(opens([0, 1], ["read"]), second("")), "unexplained");
+  assert.equal(verdictOf(opens([0, 1], ["read"]), second("STATUS_SHARING_VIOLATION")), "explained");
+  assert.equal(
+    verdictOf(opens([0, 1], ["read", "write", "delete"]), file([2, 3], "delete")),
+    "unexplained",
+  );
+  const closed = file([2, 3], "close", "", { handle: "h" });
+  assert.equal(
+    verdictOf(opens([0, 1], []), closed, { ...read(), invoked: 4, returned: 5 }),
+    "explained",
+  );
+  assert.equal(verdictOf(closed), "unexplained");
+});
+
+test("a file shows the ETag of its last write over REST", () => {
+  const write = (at: number, etag: string) => file([at, at + 1], "change", "", { etag });
+  const get = (at: number, etag: string) => file([at, at + 1], "get", "", { etag });
+  assert.equal(verdictOf(write(0, "1"), write(2, "2"), get(4, "2")), "explained");
+  assert.equal(verdictOf(write(0, "1"), write(2, "2"), get(4, "1")), "unexplained");
+  const removed = file([4, 5], "delete");
+  assert.equal(verdictOf(write(0, "1"), removed, get(6, "1")), "unexplained");
+  assert.equal(verdictOf(write(0, "1"), removed, write(6, "2")), "unexplained");
+  const gone = { ...get(6, "1"), status: 404, etag: null };
+  assert.equal(verdictOf(write(0, "1"), removed, gone), "explained");
+  assert.equal(verdictOf(write(0, "1"), gone), "unexplained");
+  assert.equal(verdictOf(gone, { ...get(8, "1") }), "unexplained");
+});
+
 test("what is no history is refused, by the place of its error", () => {
   const read = (operation: object) =>
     readHistory(JSON.stringify({ format: HISTORY_FORMAT, operations: [operation] }));
@@ -148,6 +298,15 @@ test("what is no history is refused, by the place of its error", () => {
   assert.throws(() => readHistory("{}"), /it must be \{"format": "lazuli-history\/1"/);
   assert.throws(() => read({ ...PUT, verb: "push" }), /operations\[0\]: verb must be put, change/);
   assert.throws(() => read({ ...PUT, kind: "queue" }), /put is no verb of a queue/);
+  assert.throws(() => read({ ...PUT, verb: "batch" }), /batch is no verb of a blob/);
+  const batched = { ...PUT, kind: "entity", verb: "batch" };
+  assert.throws(() => read(batched), /parts must be a list of operations, each with object/);
+  assert.throws(() => read({ ...batched, parts: [{ object: "a", verb: "lock" }] }), /parts must/);
+  const opened = { ...PUT, kind: "file", verb: "open", handle: "h", access: [], share: ["read"] };
+  read(opened);
+  assert.throws(() => read({ ...opened, handle: undefined }), /handle must be a text/);
+  assert.throws(() => read({ ...opened, access: ["all"] }), /access must be a list of read, write/);
+  assert.throws(() => read({ ...opened, verb: "lock" }), /range must be \[first byte, length\]/);
   assert.throws(() => read({ ...PUT, returned: -1 }), /returned must be a number from invoked on/);
   assert.throws(() => read({ ...PUT, status: null }), /status must be a number/);
 });

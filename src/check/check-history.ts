@@ -1,7 +1,9 @@
-import type { HistoryFile, HistoryOperation } from "./history-file.ts";
+import { FILE_MODEL } from "./file-model.ts";
+import type { HistoryFile, HistoryOperation, HistoryRange } from "./history-file.ts";
 import { type DeadEnd, linearize, type Model, type Verdict } from "./linearize.ts";
 import { MESSAGES_MODEL } from "./messages-model.ts";
 import { OBJECT_MODEL } from "./object-model.ts";
+import { OBJECTS_MODEL } from "./objects-model.ts";
 import type { Operation } from "./operation.ts";
 
 /** Far more than a correct history takes. */
@@ -18,24 +20,46 @@ export interface ObjectVerdict {
   readonly why: string | null;
 }
 
-/** Checks each object of a history: whether some order of its operations explains every answer. */
+/**
+ * Checks each object of a history: whether some order of its operations explains every answer.
+ * Objects that a batch has touched together are checked together.
+ */
 export function checkHistory({ operations }: Pick<HistoryFile, "operations">): ObjectVerdict[] {
-  const objects = new Map<string, HistoryOperation[]>();
-  for (const one of operations) {
-    const key = `${one.kind} ${one.object}`;
-    objects.set(key, [...(objects.get(key) ?? []), one]);
-  }
-  return [...objects.values()].map((all) => {
+  return groupsIn(operations).map((all) => {
     const [{ kind }] = all as [HistoryOperation];
-    return kind === "queue" ? verdictOf(MESSAGES_MODEL, all) : verdictOf(OBJECT_MODEL, all);
+    if (kind === "queue") return verdictOf(MESSAGES_MODEL, all);
+    if (kind === "file") return verdictOf(FILE_MODEL, all);
+    return all.some(({ verb }) => verb === "batch")
+      ? verdictOf(OBJECTS_MODEL, all)
+      : verdictOf(OBJECT_MODEL, all);
   });
+}
+
+/** The operations that must be ordered together, in the order in which they first appear. */
+function groupsIn(operations: readonly HistoryOperation[]): HistoryOperation[][] {
+  const groups = new Map<string, HistoryOperation[]>();
+  for (const one of operations) {
+    const keys = objectsOf(one).map((object) => `${one.kind} ${object}`);
+    const joined = new Set(keys.flatMap((key) => groups.get(key) ?? []));
+    joined.add(one);
+    const group = [...joined];
+    for (const other of group) {
+      for (const object of objectsOf(other)) groups.set(`${one.kind} ${object}`, group);
+    }
+  }
+  return [...new Set(groups.values())];
+}
+
+function objectsOf({ object, parts }: HistoryOperation): readonly string[] {
+  return parts?.map((part) => part.object) ?? [object];
 }
 
 function verdictOf<State>(
   model: Model<State, HistoryOperation, HistoryOperation>,
   all: readonly HistoryOperation[],
 ): ObjectVerdict {
-  const [{ kind, object }] = all as [HistoryOperation];
+  const [{ kind }] = all as [HistoryOperation];
+  const object = [...new Set(all.flatMap(objectsOf))].join(", ");
   const asOperations = all.map(toOperation);
   const found: Verdict<State, HistoryOperation, HistoryOperation> = linearize(
     model,
@@ -96,5 +120,11 @@ export function describeOperation(one: HistoryOperation): string {
     ...(one.leaseId && ["put", "change", "delete", "get"].includes(one.verb) ? ["lease"] : []),
   ];
   const answer = one.status === null ? "no answer" : [one.status, one.code ?? ""].join(" ").trim();
-  return `${[one.verb, ...conditions].join(" ")} → ${answer}`;
+  const bytes = one.range === undefined ? [] : [`bytes ${bytesOf(one.range)}`];
+  const parts = one.parts === undefined ? [] : [`of ${one.parts.length}`];
+  return `${[one.verb, ...parts, ...bytes, ...conditions].join(" ")} → ${answer}`;
+}
+
+function bytesOf([from, length]: HistoryRange): string {
+  return `${from} to ${from + length - 1}`;
 }

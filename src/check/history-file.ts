@@ -1,11 +1,11 @@
 /** What an object is, which decides how it behaves. */
-export const HISTORY_KINDS = ["blob", "entity", "queue"] as const;
+export const HISTORY_KINDS = ["blob", "entity", "queue", "file"] as const;
 
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 /**
  * What a client did. `put` makes or replaces an object, `change` needs one that is there, and the
- * others are called what the protocol calls them. `send` to `clear` are about queues.
+ * others are called what the protocol calls them. A `batch` is several operations at once.
  */
 export const HISTORY_VERBS = [
   "put",
@@ -23,9 +23,42 @@ export const HISTORY_VERBS = [
   "update",
   "remove",
   "clear",
+  "batch",
+  "open",
+  "close",
+  "lock",
+  "unlock",
 ] as const;
 
 export type HistoryVerb = (typeof HISTORY_VERBS)[number];
+
+const OBJECT_VERBS: readonly HistoryVerb[] = ["put", "change", "get", "delete"];
+
+/** What can be done to each kind of object. */
+const VERBS_OF: Readonly<Record<HistoryKind, readonly HistoryVerb[]>> = {
+  blob: [...OBJECT_VERBS, "acquire", "renew", "changeLease", "release", "break"],
+  entity: [...OBJECT_VERBS, "batch"],
+  queue: ["send", "receive", "peek", "update", "remove", "clear"],
+  file: [...OBJECT_VERBS, "open", "close", "lock", "unlock"],
+};
+const HANDLE_VERBS: readonly unknown[] = ["open", "close", "lock", "unlock"];
+const FILE_USES = ["read", "write", "delete"] as const;
+
+/** What an SMB handle may do to a file. */
+export type HistoryUse = (typeof FILE_USES)[number];
+
+/** The first byte and the number of bytes. */
+export type HistoryRange = readonly [from: number, length: number];
+
+/** One operation of a batch, which happens with all others or not at all. */
+export interface HistoryPart {
+  readonly object: string;
+  readonly verb: HistoryVerb;
+  readonly ifMatch?: string | null;
+  readonly ifNoneMatch?: string | null;
+  readonly etag?: string | null;
+  readonly value?: string | null;
+}
 
 /** A message in an answer, or the one that was asked about. */
 export interface HistoryMessage {
@@ -61,6 +94,19 @@ export interface HistoryOperation {
   readonly messages?: readonly HistoryMessage[];
   /** The most messages that a receive asked for. */
   readonly max?: number;
+  /** The operations of a batch. */
+  readonly parts?: readonly HistoryPart[];
+  /** The place in `parts` of the one that the answer refuses; null if none, or if it is unknown. */
+  readonly refused?: number | null;
+  /** The SMB handle that is opened or used; null over REST. */
+  readonly handle?: string | null;
+  /** What an SMB handle may do, and what it lets others do meanwhile. */
+  readonly access?: readonly HistoryUse[];
+  readonly share?: readonly HistoryUse[];
+  /** The bytes of a file that are written, read or locked. */
+  readonly range?: HistoryRange;
+  /** Whether a lock excludes other locks; true if it is left out. */
+  readonly isExclusive?: boolean;
 }
 
 export interface HistoryFile {
@@ -109,8 +155,10 @@ function requireOperation(given: unknown, at: number): void {
     HISTORY_VERBS.some((one) => one === verb),
     `verb must be ${HISTORY_VERBS.join(", ")}`,
   );
-  const isQueueVerb = HISTORY_VERBS.indexOf(verb as HistoryVerb) >= HISTORY_VERBS.indexOf("send");
-  must(isQueueVerb === (kind === "queue"), `${verb} is no verb of a ${kind}`);
+  must(
+    VERBS_OF[kind as HistoryKind].includes(verb as HistoryVerb),
+    `${verb} is no verb of a ${kind}`,
+  );
   must(Number.isFinite(invoked), "invoked must be a number");
   const isEnd =
     returned === null || (Number.isFinite(returned) && Number(returned) >= Number(invoked));
@@ -119,4 +167,34 @@ function requireOperation(given: unknown, at: number): void {
     returned === null ? status === null : Number.isInteger(status),
     "status must be a number, or null if and only if returned is",
   );
+  if (verb === "batch") requireParts(operation, must);
+  if (kind === "file") requireFileFields(operation, must);
+}
+
+type Must = (is: boolean, what: string) => void;
+
+function requireParts({ parts }: Record<string, unknown>, must: Must): void {
+  const isPart = (part: Partial<HistoryPart> | null) =>
+    typeof part?.object === "string" && OBJECT_VERBS.some((verb) => verb === part.verb);
+  must(
+    Array.isArray(parts) && parts.length > 0 && parts.every(isPart),
+    `parts must be a list of operations, each with object and verb (${OBJECT_VERBS.join(", ")})`,
+  );
+}
+
+function requireFileFields(operation: Record<string, unknown>, must: Must): void {
+  const { verb, handle, range } = operation;
+  const isName = typeof handle === "string" && handle !== "";
+  must(!HANDLE_VERBS.includes(verb) || isName, "handle must be a text: it names the open file");
+  for (const name of verb === "open" ? ["access", "share"] : []) {
+    const uses = operation[name];
+    must(
+      Array.isArray(uses) && uses.every((use) => FILE_USES.includes(use)),
+      `${name} must be a list of ${FILE_USES.join(", ")}`,
+    );
+  }
+  const isRange =
+    Array.isArray(range) && range.length === 2 && range.every((one) => Number(one) >= 0);
+  const needsRange = verb === "lock" || verb === "unlock";
+  must(isRange || (range === undefined && !needsRange), "range must be [first byte, length]");
 }

@@ -7,6 +7,8 @@ export interface ObjectState {
   readonly isThere: boolean | null;
   /** Null if no answer has told. */
   readonly etag: string | null;
+  /** The ETag before a write whose own is unknown: no ETag is given twice. Null if it is known. */
+  readonly formerEtag: string | null;
   readonly value: string | null;
   readonly lease: HeldLease | null;
 }
@@ -21,8 +23,9 @@ interface HeldLease {
 }
 
 const UNKNOWN_LEASE: HeldLease = { id: null, endsFromMs: null, endsUntilMs: null };
-const UNKNOWN: ObjectState = { isThere: null, etag: null, value: null, lease: UNKNOWN_LEASE };
-const GONE: ObjectState = { isThere: false, etag: null, value: null, lease: null };
+const NO_CONTENT = { etag: null, formerEtag: null, value: null };
+const UNKNOWN: ObjectState = { isThere: null, ...NO_CONTENT, lease: UNKNOWN_LEASE };
+const GONE: ObjectState = { isThere: false, ...NO_CONTENT, lease: null };
 
 const LEASE_CODES = ["LeaseIdMissing", "LeaseIdMismatchWithBlobOperation"];
 const NO_LEASE_CODES = ["LeaseLost", "LeaseNotPresentWithBlobOperation"];
@@ -51,12 +54,16 @@ function done(state: ObjectState, one: HistoryOperation): readonly ObjectState[]
       return [seen];
     case "put":
     case "change":
-      return [{ isThere: true, etag, value, lease: seen.lease }];
+      return [{ isThere: true, etag, formerEtag: formerOf(seen, etag), value, lease: seen.lease }];
     case "delete":
       return [GONE];
     default:
       return leased(seen, one);
   }
+}
+
+function formerOf(before: ObjectState, etag: string | null): string | null {
+  return etag === null ? (before.etag ?? before.formerEtag) : null;
 }
 
 /** What an answer shows of the object itself; null if that contradicts what is known. */
@@ -68,7 +75,12 @@ function pinned(state: ObjectState, { verb, etag = null, value = null }: History
   const isSame = (known: string | null, shown: string | null) =>
     known === null || shown === null || known === shown;
   if (!isSame(state.etag, etag) || !isSame(state.value, value)) return null;
-  const known = { etag: state.etag ?? etag, value: state.value ?? value };
+  if (etag !== null && etag === state.formerEtag) return null;
+  const known = {
+    etag: state.etag ?? etag,
+    formerEtag: etag === null ? state.formerEtag : null,
+    value: state.value ?? value,
+  };
   const isNew = state.isThere === null || known.etag !== state.etag || known.value !== state.value;
   return isNew ? { ...state, isThere: true, ...known } : state;
 }

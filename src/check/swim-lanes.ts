@@ -2,14 +2,14 @@ import { describeOperation, type ObjectVerdict } from "./check-history.ts";
 import type { HistoryOperation } from "./history-file.ts";
 
 const NAME_WIDTH = 130;
-const TICK_WIDTH = 64;
+const TICK_WIDTH = 80;
 const ROW_HEIGHT = 34;
 const LANE_GAP = 12;
 const BAR_HEIGHT = 28;
 const TOP = 48;
 const WIDTH_MIN = 640;
 /** Of a letter, about. */
-const LETTER_WIDTH = 6.6;
+const LETTER_WIDTH = 7.2;
 
 const STYLE = `
     text { font: 12px system-ui, sans-serif; fill: #1f2328; }
@@ -118,11 +118,13 @@ function bar(
   const width = Math.max(end - x - 4, 12);
   const number = order === null ? "" : `${order}`;
   const verb = `${number} ${one.verb}`.trim();
-  const texts = [`${verb} ${one.status ?? ""}`.trim(), verb, number];
+  const outcome = outcomeOf(one);
+  const short = outcome === "lost" ? `${number} ${one.status}` : verb;
+  const texts = [`${verb} ${one.status ?? ""}`.trim(), short, number];
   const shown = texts.find((text) => text.length * LETTER_WIDTH <= width - 10) ?? "";
   const label = escaped(`${one.client}: ${describeOperation(one)}`);
   return (
-    `  <g><title>${label}</title><rect class="bar ${outcomeOf(one)}" x="${x}" y="${y}" width="${width}" ` +
+    `  <g><title>${label}</title><rect class="bar ${outcome}" x="${x}" y="${y}" width="${width}" ` +
     `height="${BAR_HEIGHT}" rx="5"/><text class="order" x="${x + 6}" y="${y + 18}">${escaped(shown)}</text></g>\n`
   );
 }

@@ -1,4 +1,4 @@
-import type { RestRequest } from "../front/rest/http/exchange.ts";
+import type { GatedPart, RestRequest } from "../front/rest/http/exchange.ts";
 import type { SeenRequest } from "./active-rules.ts";
 import type { BodyShape } from "./shaped-body.ts";
 
@@ -11,6 +11,8 @@ export class LabCall {
   hasRead = false;
   hasDecided = false;
   shape: BodyShape | null = null;
+  /** The writes of a change set, once they are read; null for other requests. */
+  parts: readonly GatedPart[] | null = null;
 
   constructor(request: RestRequest, seen: SeenRequest) {
     this.request = request;

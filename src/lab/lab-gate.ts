@@ -86,6 +86,10 @@ export class LabGates implements PointsOfCall {
     const gate: CallGate = {
       now: (account): Instant => clock.of(account),
       pass: (request, call, handle) => this.#pass(service, request, call, handle),
+      learn: (request, parts) => {
+        const call = this.current.getStore();
+        if (call?.request === request) call.parts = parts;
+      },
     };
     return {
       name: service.name,

@@ -4,8 +4,10 @@ import { drawSwimLanes } from "../check/swim-lanes.ts";
 import type { Lab } from "./lab.ts";
 import { LabError } from "./lab-error.ts";
 import { readFields, readInteger, readText, shown } from "./read-fields.ts";
-import { CLIENT_HEADER } from "./recorder.ts";
-import { SCENES, type SceneRequest, type Stage } from "./scenes.ts";
+import { CLIENT_HEADER, type RecordedOnFile } from "./recorder.ts";
+import type { Point } from "./rule.ts";
+import { SCENES, type SceneRequest, type SmbActor, type Stage } from "./scenes.ts";
+import { type SmbAnswer, SmbParty } from "./smb-party.ts";
 
 /** What came of a scene: for people, for the checker, and as a picture. */
 export interface ScenePlayed {
@@ -39,10 +41,11 @@ export async function playScene(lab: Lab, name: string, asked: unknown): Promise
   }
   const clocks = lab.clock.settings;
   const stage = new LabStage(lab, account, clients);
-  lab.recorder.start();
+  lab.recorder.start({ hasFiles: true });
   try {
     await scene.play(stage);
   } finally {
+    stage.end();
     lab.recorder.stop();
     lab.clock.settings = clocks;
     const { leave } = scene;
@@ -59,6 +62,7 @@ class LabStage implements Stage {
   readonly place: string;
   readonly #lab: Lab;
   readonly #account: string;
+  readonly #parties: SmbParty[] = [];
 
   constructor(lab: Lab, account: string, clients: number) {
     this.#lab = lab;
@@ -72,8 +76,8 @@ class LabStage implements Stage {
     return this.#ask({ ...request, headers }, true);
   }
 
-  async meet(operation: string, count: number): Promise<void> {
-    const match = { operation, container: this.place, hold: true, at: "commit", times: count };
+  async meet(operation: string, count: number, at: Point = "commit"): Promise<void> {
+    const match = { operation, container: this.place, hold: true, at, times: count };
     const { id } = this.#lab.addRule(match);
     try {
       await this.#lab.room.reached(id, count, MEET_MS_MAX);
@@ -88,6 +92,45 @@ class LabStage implements Stage {
 
   signed(path: string): string {
     return this.#lab.parties.signed(this.#account, path);
+  }
+
+  async smb(client: string): Promise<SmbActor> {
+    const { endpoints, recorder } = this.#lab;
+    const origin = endpoints.smbOrigin;
+    if (origin === undefined) {
+      throw new LabError("SMB does not run on this server: add smb to its --services.");
+    }
+    const key = endpoints.keyOf(this.#account) ?? "";
+    const party = await SmbParty.connect(origin, this.#account, key, this.place);
+    this.#parties.push(party);
+    let opened = 0;
+    return {
+      open: async (file, opening) => {
+        const object = `${this.#account}/${this.place}/${file}`;
+        const asked = { client, object, handle: `${client}, handle ${++opened}` };
+        const record = (
+          more: Pick<RecordedOnFile, "verb" | "access" | "share" | "range">,
+          ask: () => Promise<SmbAnswer>,
+        ) => recorder.recordOnFile({ ...asked, ...more }, ask);
+        const { handle } = await recorder.recordOnFile({ ...asked, verb: "open", ...opening }, () =>
+          party.open(file, opening),
+        );
+        return {
+          lock: async (range) =>
+            void (await record({ verb: "lock", range }, () => party.lock(handle, range))),
+          write: async (from, text) => {
+            const range = [from, Buffer.byteLength(text)] as const;
+            await record({ verb: "change", range }, () => party.write(handle, from, text));
+          },
+          close: async () => void (await record({ verb: "close" }, () => party.close(handle))),
+        };
+      },
+    };
+  }
+
+  /** Ends all SMB connections. */
+  end(): void {
+    for (const party of this.#parties) party.end();
   }
 
   async leave(request: SceneRequest): Promise<void> {

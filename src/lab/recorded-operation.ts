@@ -1,5 +1,12 @@
-import type { HistoryMessage, HistoryOperation, HistoryVerb } from "../check/history-file.ts";
+import type {
+  HistoryMessage,
+  HistoryOperation,
+  HistoryPart,
+  HistoryRange,
+  HistoryVerb,
+} from "../check/history-file.ts";
 import type { LabCall } from "./lab-call.ts";
+import { operationName } from "./operations.ts";
 
 /** An answer, as far as a recording needs it. */
 export interface RecordedAnswer {
@@ -58,9 +65,19 @@ const QUEUE_VERBS: Readonly<Record<string, HistoryVerb>> = {
   ClearMessages: "clear",
 };
 
+/** What each operation over REST does to a file. */
+const FILE_VERBS: Readonly<Record<string, HistoryVerb>> = {
+  CreateFile: "put",
+  PutRange: "change",
+  GetFile: "get",
+  DeleteFile: "delete",
+};
+
 /** Null if the checker has no word for it. `answer` is null if the client got none. */
 export function recordedOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
   const { operation, service } = call.seen;
+  if (service === "file") return fileOperation(call, answer, FILE_VERBS[operation]);
+  if (operation === "Batch") return batchOperation(call, answer);
   if (service === "table") return entityOperation(call, answer, ENTITY_VERBS[operation]);
   if (service === "queue") return queueOperation(call, answer, QUEUE_VERBS[operation]);
   if (operation === "LeaseBlob") return leaseOperation(call, answer);
@@ -128,15 +145,89 @@ function entityOperation(
     operation === "InsertEntity" ? location && new URL(location).pathname : call.request.path;
   const entity = /\/([^/]+\(.*\))$/.exec(path ?? "")?.[1];
   if (verb === undefined || entity === undefined) return null;
-  const conditions = conditionsOf(call.request.headers);
   return {
     kind: "entity",
     object: `${account}/${decodeURIComponent(entity)}`,
     verb,
-    ...conditions,
-    ifNoneMatch: operation === "InsertEntity" ? "*" : conditions.ifNoneMatch,
+    ...entityConditions(operation, call.request.headers),
     etag: answer === null ? null : (answer.headers.get("etag") ?? null),
   };
+}
+
+/** A change set, whose parts happen together; null if it is another batch, or was not read. */
+function batchOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
+  const { seen, request, parts } = call;
+  if (parts === null) return null;
+  const isDone = answer !== null && answer.status < 300;
+  const refused = parts.findIndex((part) => part.request === refusedIn(call)?.request);
+  const answers = request.facts.inner ?? [];
+  const asked = parts.map((part, at): HistoryPart => {
+    const operation = operationName(part.operation);
+    return {
+      object: `${seen.account}/${decodeURIComponent(part.object)}`,
+      verb: ENTITY_VERBS[operation] ?? "change",
+      ...entityConditions(operation, part.request.headers),
+      etag: isDone ? headerOf(answers[at]?.response.headers ?? [], "etag") : null,
+    };
+  });
+  const [table = ""] = parts[0]?.object.split("(") ?? [];
+  return {
+    kind: "entity",
+    object: `${seen.account}/${table}`,
+    verb: "batch",
+    parts: asked,
+    refused: refused < 0 ? null : refused,
+  };
+}
+
+/** The answer to a change set is that to the operation in it that was refused, if there is one. */
+export function answerInside(call: LabCall, answer: RecordedAnswer): RecordedAnswer {
+  const refused = call.parts === null ? undefined : refusedIn(call);
+  if (refused === undefined) return answer;
+  const { status, headers } = refused.response;
+  return { ...answer, status, code: headerOf(headers, "x-ms-error-code") };
+}
+
+function refusedIn({ request }: LabCall) {
+  return request.facts.inner?.find(({ response }) => response.status >= 300);
+}
+
+/** By its name in lower case, in a list in which each value follows its name. */
+function headerOf(headers: readonly string[], name: string): string | null {
+  const at = headers.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name);
+  return headers[at + 1] ?? null;
+}
+
+/** An insert needs an entity that is not there. */
+function entityConditions(operation: string, headers: { get(name: string): string | undefined }) {
+  const conditions = conditionsOf(headers);
+  return operation === "InsertEntity" ? { ...conditions, ifNoneMatch: "*" } : conditions;
+}
+
+function fileOperation(
+  { seen, request }: LabCall,
+  answer: RecordedAnswer | null,
+  verb: HistoryVerb | undefined,
+): About | null {
+  const { account, container, object } = seen;
+  if (verb === undefined || object === "") return null;
+  const { headers } = request;
+  const range = rangeOf(headers.get("x-ms-range") ?? headers.get("range"));
+  const isDone = answer !== null && answer.status < 300;
+  return {
+    kind: "file",
+    object: `${account}/${container}/${object}`,
+    verb,
+    handle: null,
+    etag: isDone ? unquoted(answer.headers.get("etag")) : null,
+    ...(range === null ? {} : { range }),
+  };
+}
+
+/** `bytes=0-15` */
+function rangeOf(text: string | undefined): HistoryRange | null {
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(text ?? "") ?? [];
+  return to === undefined ? null : [Number(from), Number(to) - Number(from) + 1];
 }
 
 function queueOperation(

@@ -4,12 +4,15 @@ import { REST_FAULTS } from "../front/rest/fault-status.ts";
 import type { RestResponse } from "../front/rest/http/exchange.ts";
 import type { LabCall } from "./lab-call.ts";
 import type { LabClock } from "./lab-clock.ts";
-import { type RecordedAnswer, recordedOperation } from "./recorded-operation.ts";
+import { answerInside, type RecordedAnswer, recordedOperation } from "./recorded-operation.ts";
 
 /** Clients may name themselves with this header. */
 export const CLIENT_HEADER = "x-lazuli-client";
 
 const OPERATIONS_MAX = 100_000;
+/** SMB has no such status: these tell the checker what was done and what was refused. */
+const DONE = 200;
+const REFUSED = 409;
 
 interface Begun {
   readonly client: string;
@@ -19,10 +22,26 @@ interface Begun {
   readonly fromMs: number;
 }
 
+/** What a recording is about. */
+interface Recording {
+  /**
+   * Whether it has files. Only a scene can: it knows all SMB clients, and what they do over SMB
+   * passes no gate.
+   */
+  readonly hasFiles: boolean;
+}
+
+/** An operation over SMB. */
+export type RecordedOnFile = Pick<
+  HistoryOperation,
+  "client" | "object" | "verb" | "handle" | "access" | "share" | "range"
+>;
+
 /** Records what clients do to blobs, entities and queues, in the format of the checker. */
 export class Recorder {
   readonly #clock: LabClock;
   #isOn = false;
+  #hasFiles = false;
   #ticks = 0;
   #operations: HistoryOperation[] = [];
   #skipped: Record<string, number> = {};
@@ -35,8 +54,9 @@ export class Recorder {
   }
 
   /** Begins a new recording, in place of an earlier one. */
-  start(): void {
+  start({ hasFiles }: Recording = { hasFiles: false }): void {
     this.#isOn = true;
+    this.#hasFiles = hasFiles;
     this.#ticks = 0;
     this.#operations = [];
     this.#skipped = {};
@@ -85,9 +105,23 @@ export class Recorder {
     this.#skipped[operation] = (this.#skipped[operation] ?? 0) + 1;
   };
 
-  #recorded(call: LabCall, begun: Begun, answer: RecordedAnswer | null): HistoryOperation | null {
+  /** Records what a client does over SMB; `ask` does it. */
+  async recordOnFile<Answer extends { readonly code: string | null }>(
+    asked: RecordedOnFile,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const invoked = this.#ticks++;
+    const answer = await ask();
+    const { code } = answer;
+    const end = { returned: this.#ticks++, status: code === null ? DONE : REFUSED, code };
+    this.#operations.push({ ...asked, kind: "file", invoked, ...end });
+    return answer;
+  }
+
+  #recorded(call: LabCall, begun: Begun, given: RecordedAnswer | null): HistoryOperation | null {
+    const answer = given === null ? null : answerInside(call, given);
     const about = recordedOperation(call, answer);
-    if (about === null) return null;
+    if (about === null || (about.kind === "file" && !this.#hasFiles)) return null;
     const { client, invoked, fromMs } = begun;
     const end =
       answer === null

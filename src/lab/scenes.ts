@@ -1,4 +1,7 @@
+import type { HistoryRange } from "../check/history-file.ts";
 import type { RestServiceName } from "../front/outcome.ts";
+import type { Point } from "./rule.ts";
+import type { SmbOpening } from "./smb-party.ts";
 import type { ThirdPartyAnswer } from "./third-party.ts";
 
 /** A request of a scene. */
@@ -19,12 +22,27 @@ export interface Stage {
   readonly place: string;
   /** Sends a request of a client. */
   send(client: string, request: SceneRequest): Promise<ThirdPartyAnswer>;
-  /** Lets `count` requests of this operation wait for each other before they commit. */
-  meet(operation: string, count: number): Promise<void>;
+  /** Lets `count` requests of this operation wait for each other, by default before they commit. */
+  meet(operation: string, count: number, at?: Point): Promise<void>;
   /** Moves the clock of the account. */
   pass(time: string): Promise<void>;
   /** A target in the account, with a SAS, for requests inside of a batch. */
   signed(path: string): string;
+  /** Connects a client to the share of the scene over SMB. */
+  smb(client: string): Promise<SmbActor>;
+}
+
+/** A client over SMB. What it does is recorded; a refusal is an answer as well. */
+export interface SmbActor {
+  /** A handle, which is of no use if the open was refused. */
+  open(file: string, opening: SmbOpening): Promise<SmbFile>;
+}
+
+/** An open of a file over SMB. */
+export interface SmbFile {
+  lock(range: HistoryRange): Promise<void>;
+  write(from: number, text: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 export interface Scene {
@@ -56,6 +74,12 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     service: "queue",
     leave: { service: "queue", method: "DELETE", path: "" },
     play: playQueueRedelivery,
+  },
+  "rest-against-smb-lock": {
+    title: "REST against SMB: a byte-range lock, then a share mode, keep writers out",
+    service: "file",
+    leave: { service: "file", method: "DELETE", path: "?restype=share" },
+    play: playRestAgainstSmb,
   },
   "batch-race": {
     title: "Batch race: all clients delete the same blobs, in a batch each",
@@ -162,6 +186,40 @@ async function playQueueRedelivery(stage: Stage): Promise<void> {
   const taken = again[winner];
   if (taken !== undefined) await remove(others[winner] ?? first, taken);
   await remove(first, held);
+}
+
+const FILE_BYTES = 64;
+const LOCKED: HistoryRange = [0, 32];
+
+async function playRestAgainstSmb(stage: Stage): Promise<void> {
+  const ask = (client: string, method: string, path: string, headers = {}, body = "") =>
+    stage.send(client, { service: "file", method, path: `/${stage.place}${path}`, headers, body });
+  const clients = clientsOf(stage);
+  const [first = ""] = clients;
+  await ask(first, "PUT", "?restype=share");
+  await ask(first, "PUT", "/doc", { "x-ms-type": "file", "x-ms-content-length": `${FILE_BYTES}` });
+  // Each writes the first bytes, without a condition: over REST the last writer wins.
+  const write = (client: string) => {
+    const range = `bytes=0-${client.length - 1}`;
+    return ask(client, "PUT", "/doc?comp=range", { range, "x-ms-write": "update" }, client);
+  };
+  const actor = await stage.smb("SMB client");
+  const shared = await actor.open("doc", {
+    access: ["read", "write"],
+    share: ["read", "write", "delete"],
+  });
+  await shared.lock(LOCKED);
+  const locked = stage.meet("PutRange", stage.clients, "arrival");
+  await Promise.all([...clients.map(write), shared.write(0, "SMB client"), locked]);
+  await shared.close();
+  const free = stage.meet("PutRange", stage.clients);
+  await Promise.all([...clients.map(write), free]);
+  const alone = await actor.open("doc", { access: ["read", "write"], share: [] });
+  const denied = stage.meet("PutRange", stage.clients, "arrival");
+  await Promise.all([...clients.map(write), denied]);
+  await alone.close();
+  await write(first);
+  await ask(first, "GET", "/doc");
 }
 
 async function playBatchRace(stage: Stage): Promise<void> {

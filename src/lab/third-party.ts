@@ -16,6 +16,8 @@ export interface Endpoints {
   /** A key in Base64; undefined if there is no such account. */
   keyOf(account: string): string | undefined;
   readonly firstAccount: string;
+  /** `smb://127.0.0.1:10445`; undefined if SMB does not run. */
+  readonly smbOrigin: string | undefined;
 }
 
 export interface ThirdPartyAnswer {
@@ -47,7 +49,9 @@ export class ThirdParties {
     const name = account ?? asFirst.account;
     const origin = this.#endpoints.originOf(service ?? asFirst.service);
     if (origin === undefined) {
-      throw new LabError(`The ${service ?? asFirst.service} service does not run on this server.`);
+      throw new LabError(
+        `The ${service ?? asFirst.service} service does not run on this server: add it to its --services.`,
+      );
     }
     const url = new URL(origin);
     const target = this.signed(name, path);

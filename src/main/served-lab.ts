@@ -23,7 +23,11 @@ export class ServedLab {
 
   constructor(settings: Settings, { clock, schedule }: Surroundings) {
     this.#settings = settings;
+    const origins = () => this.#origins;
     this.lab = new Lab({
+      get smbOrigin() {
+        return origins().get("smb");
+      },
       clock,
       schedule,
       token: newToken(),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ShareClient } from "@azure/storage-file-share";
+import type { Reply } from "../../src/front/smb/client/smb-client.ts";
 import { NOTIFY } from "../../src/front/smb/codec/change-notify.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
-import type { Reply } from "../../src/front/smb/smb-client.fixture.ts";
 import { DELETE, WRITE } from "../../src/rules/share-mode.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 import { SmbFiles, type SmbHandle } from "./smb-files.ts";

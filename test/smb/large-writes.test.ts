@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import type { Offer, Sending } from "../../src/front/smb/client/smb-client.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
 import { Writer } from "../../src/front/smb/codec/wire.ts";
 import { CIPHER } from "../../src/front/smb/crypto/cipher.ts";
 import { SIGNING } from "../../src/front/smb/crypto/signer.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
-import type { Offer, Sending, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
+import type { TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 import { SmbFiles, type SmbHandle } from "./smb-files.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Reply, Sending } from "../../src/front/smb/client/smb-client.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
-import type { Reply, Sending } from "../../src/front/smb/smb-client.fixture.ts";
 import { boxForThisFile } from "./box.ts";
 import { SmbFiles, type SmbHandle } from "./smb-files.ts";
 import { giveUp, leasedOpening, nextBreak, opening } from "./smb-leases.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { slicesDuring } from "../../src/base/fair-queue.fixture.ts";
+import type { Offer, Sending } from "../../src/front/smb/client/smb-client.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
 import { isTransform, readTransform } from "../../src/front/smb/codec/transform.ts";
@@ -10,12 +11,7 @@ import { CIPHER } from "../../src/front/smb/crypto/cipher.ts";
 import { SIGNING } from "../../src/front/smb/crypto/signer.ts";
 import { CREDIT_BYTES } from "../../src/front/smb/limits.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
-import {
-  EMPTY_BODY,
-  type Offer,
-  type Sending,
-  type SmbClient,
-} from "../../src/front/smb/smb-client.fixture.ts";
+import { EMPTY_BODY, type SmbClient } from "../../src/front/smb/smb-client.fixture.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { startSmb } from "./server.ts";
 import { SmbFiles, type SmbHandle } from "./smb-files.ts";

@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
+import {
+  closeBody,
+  createBody,
+  type DISPOSITION,
+  handleIn,
+  lockBody,
+  writeBody,
+} from "../../src/front/smb/client/file-requests.ts";
+import type { Offer, Reply } from "../../src/front/smb/client/smb-client.ts";
 import { ACCESS } from "../../src/front/smb/codec/access.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
 import { CREDIT_BYTES } from "../../src/front/smb/limits.ts";
-import {
-  type Offer,
-  type Reply,
-  SmbClient,
-  TcpLine,
-} from "../../src/front/smb/smb-client.fixture.ts";
+import { SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
-const DISPOSITION = { open: 1, create: 2, openIf: 3 } as const;
 const DELETE_ON_CLOSE = 0x1000;
 const DISPOSITION_CLASS = 13;
 const FILE_INFO = 1;
@@ -59,35 +62,22 @@ export class SmbFiles {
   async open(name: string, opening: Opening = {}): Promise<SmbHandle> {
     const reply = await this.tryOpen(name, opening);
     assert.equal(reply.status, 0, `status 0x${reply.status.toString(16)}`);
-    return reply.bytes.subarray(HEADER_BYTES + 64, HEADER_BYTES + 80);
+    return handleIn(reply);
   }
 
   tryOpen(name: string, opening: Opening = {}): Promise<Reply> {
     const { access = READ, share = READ | WRITE | DELETE, disposition = "open" } = opening;
-    const text = Buffer.from(name.replaceAll("/", "\\"), "utf16le");
-    const body = new Writer().u16(57).u16(0).u32(2).zeros(16).u32(accessBits(access)).u32(0);
-    body
-      .u32(share)
-      .u32(DISPOSITION[disposition])
-      .u32(opening.deletesOnClose ? DELETE_ON_CLOSE : 0);
-    body
-      .u16(120)
-      .u16(text.length)
-      .u32(0)
-      .u32(0)
-      .bytes(text)
-      .zeros(text.length === 0 ? 1 : 0);
-    return this.client.call(COMMAND.create, body.done());
+    const options = opening.deletesOnClose ? DELETE_ON_CLOSE : 0;
+    const body = createBody({ name, access: accessBits(access), share, disposition, options });
+    return this.client.call(COMMAND.create, body);
   }
 
   async end(handle: SmbHandle): Promise<number> {
-    const body = new Writer().u16(24).zeros(6).bytes(handle).done();
-    return (await this.client.call(COMMAND.close, body)).status;
+    return (await this.client.call(COMMAND.close, closeBody(handle))).status;
   }
 
   async flush(handle: SmbHandle): Promise<number> {
-    const body = new Writer().u16(24).zeros(6).bytes(handle).done();
-    return (await this.client.call(COMMAND.flush, body)).status;
+    return (await this.client.call(COMMAND.flush, closeBody(handle))).status;
   }
 
   async markDeleted(handle: SmbHandle, deletes: boolean): Promise<number> {
@@ -112,9 +102,8 @@ export class SmbFiles {
   }
 
   async write(handle: SmbHandle, from: number, text: string): Promise<number> {
-    const data = Buffer.from(text);
-    const body = new Writer().u16(49).u16(112).u32(data.length).u64(from).bytes(handle).zeros(16);
-    return (await this.client.call(COMMAND.write, body.bytes(data).done())).status;
+    const body = writeBody(handle, from, Buffer.from(text));
+    return (await this.client.call(COMMAND.write, body)).status;
   }
 
   async read(handle: SmbHandle, from: number, length: number): Promise<string> {
@@ -125,11 +114,6 @@ export class SmbFiles {
     const count = bytes.readUInt32LE(HEADER_BYTES + 4);
     return bytes.subarray(HEADER_BYTES + 16, HEADER_BYTES + 16 + count).toString();
   }
-}
-
-function lockBody(handle: SmbHandle, from: number, length: number, flags: number): Buffer {
-  const body = new Writer().u16(48).u16(1).u32(0).bytes(handle);
-  return body.u64(from).u64(length).u32(flags).u32(0).done();
 }
 
 function accessBits(access: number): number {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import type { Reply } from "../../src/front/smb/client/smb-client.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
-import type { Reply, SmbClient } from "../../src/front/smb/smb-client.fixture.ts";
+import type { SmbClient } from "../../src/front/smb/smb-client.fixture.ts";
 import type { SmbHandle } from "./smb-files.ts";
 
 const LEASE = 0xff;

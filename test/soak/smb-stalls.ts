@@ -1,11 +1,13 @@
 // 96 large SMB reads and writes at once, encrypted, signed and plain, and a client with small GETs beside them: the longest CPU gap of the event loop, and the small GETs' p99. Flags: --only WORD, --seconds N.
+
+import type { Offer, Sending } from "../../src/front/smb/client/smb-client.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
 import { Writer } from "../../src/front/smb/codec/wire.ts";
 import { CIPHER } from "../../src/front/smb/crypto/cipher.ts";
 import { SIGNING } from "../../src/front/smb/crypto/signer.ts";
 import { CREDIT_BYTES } from "../../src/front/smb/limits.ts";
-import { EMPTY_BODY, type Offer, type Sending } from "../../src/front/smb/smb-client.fixture.ts";
+import { EMPTY_BODY } from "../../src/front/smb/smb-client.fixture.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { SmbFiles, type SmbHandle } from "../smb/smb-files.ts";
 import type { Load } from "./stall-loads.ts";

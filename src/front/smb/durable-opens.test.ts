@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
 import { passwordHash } from "./auth/ntlm-keys.ts";
+import type { Reply } from "./client/smb-client.ts";
 import { COMMAND } from "./codec/header.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
 import { DURABLE_MS } from "./durability.ts";
 import { STATUS } from "./nt-status.ts";
-import type { Reply, SmbClient } from "./smb-client.fixture.ts";
+import type { SmbClient } from "./smb-client.fixture.ts";
 import { type ServerUnderTest, serverUnderTest, USER } from "./smb-server.fixture.ts";
 
 const BATCH = 9;

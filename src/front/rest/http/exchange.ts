@@ -105,6 +105,15 @@ export interface GatedCall {
   readonly object: string;
 }
 
+/** A write inside of a batch that happens as a whole. */
+export interface GatedPart {
+  /** As the route names it: `insertEntity`. */
+  readonly operation: string;
+  /** `table(PartitionKey='…',RowKey='…')`, percent-encoded. */
+  readonly object: string;
+  readonly request: RestRequest;
+}
+
 /** Stands between a service and its handlers, for experiments. Only a lab has one. */
 export interface CallGate {
   /** The time by which requests to this account are judged. */
@@ -115,4 +124,6 @@ export interface CallGate {
     call: GatedCall,
     handle: () => Promise<RestResponse>,
   ): Promise<RestResponse>;
+  /** Learns the writes of a batch, before they happen. */
+  learn(batch: RestRequest, parts: readonly GatedPart[]): void;
 }

@@ -8,13 +8,14 @@ import { textInSteps } from "../../../base/utf8-text.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
-import type { RestRequest, RestResponse } from "../http/exchange.ts";
+import type { GatedPart, RestRequest, RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
 import { renderTableError } from "../render-error.ts";
 import { answerWithChanges, answerWithQuery, renderPart } from "./batch-answer.ts";
 import { type InnerTableRequest, readBatchInSteps } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";
+import { entityPath } from "./entity-json.ts";
 import { handleGetEntity } from "./get-entity.ts";
 import { handleQueryEntities } from "./query-entities.ts";
 import { routeTable, type TableRoute } from "./route.ts";
@@ -87,6 +88,7 @@ async function changeSet(
       throw error;
     }
   }
+  call.request.gate?.learn(call.request, changes.map(gatedPart(inner)));
   const { route } = changes[0] as Change;
   const writes = changes.map(({ write }) => write);
   const done = await writeBatch(context, { ...entitiesAskedOf({ ...call, route }), writes });
@@ -104,6 +106,15 @@ async function changeSet(
     return renderPart(answer, contentId);
   });
   return answerWithChanges(parts);
+}
+
+/** Describes a change to a lab. */
+function gatedPart(inner: readonly InnerTableRequest[]) {
+  return ({ route, write }: Change, at: number): GatedPart => ({
+    operation: write.kind,
+    object: entityPath(route.table, write.place),
+    request: (inner[at] as InnerTableRequest).request,
+  });
 }
 
 /** Routes an operation of the batch. Its outcome names the account and credentials of the batch. */

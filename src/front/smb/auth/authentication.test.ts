@@ -3,17 +3,17 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { Bytes } from "../../../base/bytes.ts";
 import { ManualClock } from "../../../base/clock.ts";
-import { STATUS, StatusError } from "../nt-status.ts";
-import { Authentication, type AuthenticationDone, LogonRefused } from "./authentication.ts";
-import { readElement } from "./der.ts";
 import {
   initToken,
   mechanismList,
-  NtlmClient,
   type NtlmUser,
   ntlmIn,
   responseToken,
-} from "./ntlm-client.fixture.ts";
+} from "../client/ntlm-client.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { Authentication, type AuthenticationDone, LogonRefused } from "./authentication.ts";
+import { readElement } from "./der.ts";
+import { KERBEROS, NtlmClient } from "./ntlm-client.fixture.ts";
 import { firstSignature, hmacMd5, passwordHash, userKey } from "./ntlm-keys.ts";
 import { NTLM_FLAG } from "./ntlm-messages.ts";
 import { readClientToken, serverHint } from "./spnego.ts";
@@ -227,12 +227,12 @@ test("a list of mechanisms changed on the way is found", () => {
   const server = authentication();
   const first = goOn(server, initToken(mechanismList(), client.negotiate()));
   const last = client.authenticate(ntlmIn(first));
-  const mic = client.listMic(mechanismList(true));
+  const mic = client.listMic(mechanismList(KERBEROS));
   assert.throws(() => finish(server, responseToken(last, mic)), refusedWith(STATUS.LOGON_FAILURE));
 });
 
 test("a client that prefers Kerberos is asked to use NTLM, and must sign the list", () => {
-  const list = mechanismList(true);
+  const list = mechanismList(KERBEROS);
   const begin = (client: NtlmClient) => {
     const server = authentication();
     goOn(server, initToken(list, Buffer.from("a ticket")));
