@@ -93,3 +93,43 @@ test("names sort like their keys, and a name converts back to its key", () => {
     for (const b of keys) assert.equal(nameOf(a) < nameOf(b), a.compare(b) < 0);
   }
 });
+
+test("saved items come back whole, whatever was added, replaced and deleted since", () => {
+  const items = filled();
+  const all = shuffled.toSorted((a, b) => a - b);
+  const whole = items.save();
+  for (const number of shuffled) if (number % 3 === 0) items.delete(at(number));
+  const thinned = items.save();
+  const left = all.filter((number) => number % 3 !== 0);
+  for (const number of all) if (number % 3 === 1) items.delete(at(number));
+  for (const number of all) if (number % 3 === 0) items.add({ name: at(number), number: -number });
+  assert.equal(items.get(at(3))?.number, -3);
+  items.restore(thinned);
+  assertHolds(items, left);
+  // Without a search beforehand: the hash maps have nothing to delete.
+  items.restore(whole);
+  for (const number of all) if (number >= 600) items.delete(at(number));
+  items.delete(at(COUNT + 1));
+  assert.equal(items.size, 600);
+  for (const number of all) if (number >= 600) items.add({ name: at(number), number });
+  assertHolds(items, all);
+  items.restore(thinned);
+  assertHolds(items, left);
+  items.restore(whole);
+  assertHolds(items, all);
+});
+
+test("nothing comes back as well, and what is added after a restore is found", () => {
+  const items = new SortedItems<Item>();
+  const nothing = items.save();
+  items.add({ name: at(1), number: 1 });
+  const one = items.save();
+  items.restore(nothing);
+  assert.equal(items.get(at(1)), undefined);
+  assert.equal(items.size, 0);
+  items.add({ name: at(2), number: 2 });
+  assertHolds(items, [2]);
+  items.restore(one);
+  items.add({ name: at(2), number: 2 });
+  assertHolds(items, [1, 2]);
+});

@@ -16,25 +16,55 @@ export function keyOf(name: string): Bytes {
   return Buffer.from(name, "latin1");
 }
 
+/** Items as they were when they were saved. */
+export interface SavedItems<T> {
+  readonly size: number;
+  readonly chunks: readonly T[][];
+}
+
 /**
  * A sorted map from names to items. The order is a list of short sorted chunks: each search is
  * binary, and an insertion moves the items of one chunk at most. Each first character of a name,
  * which is the key's space, has a hash map of its own, so that a small, busy space stays in the
  * processor's cache.
+ *
+ * Saved items share their chunks with the present ones: a chunk that is shared is copied before its
+ * first change. The hash maps are not shared. After a restore they begin empty and learn the items
+ * that are asked for; what they lack is searched in the chunks.
  */
 export class SortedItems<T extends Named> {
   /** By the first character of the names. */
-  readonly #byName: Map<string, T>[] = [];
+  #byName: Map<string, T>[] = [];
+  /** Whether the hash maps have all items. */
+  #isIndexed = true;
   #size = 0;
   /** No chunk is empty. */
-  readonly #chunks: T[][] = [];
+  #chunks: T[][] = [];
+  /** The chunks that saved items may have; null before anything was saved. */
+  #shared: WeakSet<T[]> | null = null;
 
   get size(): number {
     return this.#size;
   }
 
   get(name: string): T | undefined {
-    return this.#byName[name.charCodeAt(0)]?.get(name);
+    const found = this.#byName[name.charCodeAt(0)]?.get(name);
+    return found !== undefined || this.#isIndexed ? found : this.#search(name);
+  }
+
+  /** Takes as long as copying a list of the chunks. */
+  save(): SavedItems<T> {
+    this.#shared ??= new WeakSet();
+    for (const chunk of this.#chunks) this.#shared.add(chunk);
+    return { size: this.#size, chunks: [...this.#chunks] };
+  }
+
+  /** Goes back to items that were saved here. Takes as long as saving. */
+  restore({ size, chunks }: SavedItems<T>): void {
+    this.#size = size;
+    this.#chunks = [...chunks];
+    this.#byName = [];
+    this.#isIndexed = size === 0;
   }
 
   /** Adds an item, whose name must be new. */
@@ -42,11 +72,11 @@ export class SortedItems<T extends Named> {
     this.#mapOf(item.name).set(item.name, item);
     this.#size++;
     const number = this.#chunkOf(item.name);
-    const chunk = this.#chunks[number];
-    if (chunk === undefined) {
+    if (number >= this.#chunks.length) {
       this.#chunks.push([item]);
       return;
     }
+    const chunk = this.#ownChunk(number);
     chunk.splice(lowerBound(chunk, item.name), 0, item);
     if (chunk.length > CHUNK_ITEMS_MAX) {
       this.#chunks.splice(number + 1, 0, chunk.splice(CHUNK_ITEMS_MAX / 2));
@@ -54,10 +84,11 @@ export class SortedItems<T extends Named> {
   }
 
   delete(name: string): void {
+    if (!this.#isIndexed) this.#search(name);
     if (!this.#mapOf(name).delete(name)) return;
     this.#size--;
     const number = this.#chunkOf(name);
-    const chunk = this.#chunks[number] as T[];
+    const chunk = this.#ownChunk(number);
     chunk.splice(lowerBound(chunk, name), 1);
     if (chunk.length === 0) this.#chunks.splice(number, 1);
   }
@@ -99,6 +130,24 @@ export class SortedItems<T extends Named> {
         yield item;
       }
     }
+  }
+
+  /** Finds an item without the hash maps, and adds it to them. */
+  #search(name: string): T | undefined {
+    const chunk = this.#chunks[this.#chunkOf(name)] ?? [];
+    const item = chunk[lowerBound(chunk, name)];
+    if (item?.name !== name) return undefined;
+    this.#mapOf(name).set(name, item);
+    return item;
+  }
+
+  /** A chunk that may be changed: no saved items have it. */
+  #ownChunk(number: number): T[] {
+    const chunk = this.#chunks[number] as T[];
+    if (this.#shared === null || !this.#shared.has(chunk)) return chunk;
+    const own = [...chunk];
+    this.#chunks[number] = own;
+    return own;
   }
 
   #mapOf(name: string): Map<string, T> {
