@@ -18,6 +18,8 @@ export interface Home {
   readonly startedMs: number;
   readonly urls: Readonly<Record<string, string>>;
   readonly accounts: readonly AccountFacts[];
+  /** Whether bearer tokens are accepted. */
+  readonly takesTokens: boolean;
   /** Both only for the operator. */
   readonly place?: string;
   readonly figures?: Figures;

@@ -6,6 +6,7 @@ import { HomePage } from "./home.tsx";
 import { Problem } from "./parts.tsx";
 import { PlotPage } from "./plots.tsx";
 import { RequestPage } from "./requests.tsx";
+import { SasPage } from "./sas.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { type SignedIn, signedInAs } from "./signed-in.ts";
 import { linkTo, wayFromHash } from "./way.ts";
@@ -16,6 +17,7 @@ const PAGES = [
   ["holders", "Who holds what"],
   ["requests", "Live requests"],
   ["plots", "Plots"],
+  ["sas", "SAS"],
 ] as const;
 
 type PageName = (typeof PAGES)[number][0];
@@ -82,6 +84,8 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
       return <HolderPage signedIn={signedIn} />;
     case "requests":
       return <RequestPage home={home} />;
+    case "sas":
+      return <SasPage way={way} home={home} signedIn={signedIn} />;
     case "plots":
       return <PlotPage />;
   }

@@ -97,7 +97,7 @@ export class Account {
 }
 
 /** Slashes within a blob's name stay as they are. */
-function encodePath(name: string): string {
+export function encodePath(name: string): string {
   return name
     .split("/")
     .map((part) => encodeURIComponent(part).replace(/[!'()*]/g, percent))

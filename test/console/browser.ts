@@ -28,7 +28,11 @@ export class Browsers {
 
   async open(url: string, size = { width: 1280, height: 900 }): Promise<ConsolePage> {
     this.#browser ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
-    const context = await (await this.#browser).newContext({ viewport: size });
+    const context = await (await this.#browser).newContext({
+      viewport: size,
+      // Tests over HTTPS use a certificate of their own.
+      ignoreHTTPSErrors: true,
+    });
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("console", (message) => {

@@ -222,7 +222,7 @@ async function homeFor(session: Session, facts: ConsoleFacts): Promise<object> {
   const { version, startedMs, place, urls } = facts;
   const isVisible = visibleTo(session);
   const accounts = facts.accounts().filter(({ name }) => isVisible({ account: name }));
-  const home = { version, startedMs, urls, accounts };
+  const home = { version, startedMs, urls, accounts, takesTokens: facts.takesTokens() };
   return session.account === null ? { ...home, place, figures: await facts.figures() } : home;
 }
 

@@ -9,6 +9,8 @@ export interface ConsoleFacts {
   readonly place: string;
   /** By service, reachable from this machine: `http://127.0.0.1:10000`. */
   readonly urls: Readonly<Record<string, string>>;
+  /** Whether the services accept bearer tokens now. */
+  takesTokens(): boolean;
   /** The accounts as they are configured now. */
   accounts(): readonly ConsoleAccount[];
   /** Somebody is signed in: measures what `figures` tells. */

@@ -40,6 +40,7 @@ async function opened(t: TestContext) {
     place: "in memory",
     urls: { blob: `http://127.0.0.1:${port}` },
     accounts: () => accounts,
+    takesTokens: () => false,
     begin: () => {},
     end: async () => {},
     holders: async () => ({ holders, atMs: 0, isCut: false }),

@@ -111,6 +111,10 @@ class Facts implements ConsoleFacts {
     });
   }
 
+  takesTokens(): boolean {
+    return this.settings.oauth !== null;
+  }
+
   holders() {
     return this.#holders.list();
   }

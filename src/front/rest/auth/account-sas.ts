@@ -2,21 +2,9 @@ import { Fault } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import type { KnownAddress } from "./address.ts";
 import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
-import {
-  requireSasField,
-  requireSignature,
-  requireTermsMet,
-  SAS_2015,
-  type SasGrant,
-  sasField,
-  sasVersion,
-  validityOf,
-} from "./sas.ts";
-import { authenticationFailed } from "./signature.ts";
-
-const FIELDS = ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"];
-const FIELDS_2020 = [...FIELDS, "ses"];
-const ENCRYPTION_SCOPE_FROM = "2020-12-06";
+import { requireSignature, requireTermsMet, type SasGrant, sasVersion } from "./sas.ts";
+import { requireSasField, sasField, validityOf } from "./sas-fields.ts";
+import { sasText, signedFields } from "./sas-text.ts";
 
 /**
  * Verifies a SAS for a whole account: `ss` names the services it grants, `srt` the resource types.
@@ -28,16 +16,17 @@ export function verifyAccountSas(
 ): SasGrant {
   const { query } = request;
   const version = sasVersion(query);
-  if (version < SAS_2015) throw authenticationFailed(`sv must be ${SAS_2015} or later.`);
+  const signed = signedFields("accountSas", service, version);
   const services = requireSasField(query, "ss");
   const types = requireSasField(query, "srt");
   const letters = requireSasField(query, "sp");
   requireSasField(query, "se");
   const validity = validityOf(query);
 
-  const scoped = version >= ENCRYPTION_SCOPE_FROM;
-  let text = `${address.accountName}\n`;
-  for (const name of scoped ? FIELDS_2020 : FIELDS) text += `${sasField(query, name)}\n`;
+  const { accountName } = address;
+  const header = (name: string) => request.headers.get(name);
+  const resource = { service, container: "", name: "" };
+  const text = sasText(signed, { fields: query, resource, accountName, version, header });
   requireSignature(query, text, address.account.keys);
   requireTermsMet(request, validity);
   if (!services.includes(SERVICE_LETTERS[service])) throw new Fault("AuthorizationServiceMismatch");
@@ -46,6 +35,6 @@ export function verifyAccountSas(
     access: { kind: "account-sas", types, letters },
     overrides: [],
     keyRange: null,
-    encryptionScope: (scoped && sasField(query, "ses")) || null,
+    encryptionScope: (signed.includes("ses") && sasField(query, "ses")) || null,
   };
 }

@@ -1,15 +1,16 @@
 import { Fault } from "../../../base/fault.ts";
 import { type Access, type KeyRange, OWNER } from "../../../rules/access.ts";
 import type { AuthKind } from "../../outcome.ts";
-import type { Query, RestRequest } from "../http/exchange.ts";
+import type { RestRequest } from "../http/exchange.ts";
 import { verifyAccountSas } from "./account-sas.ts";
 import type { Address, KnownAddress } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
+import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./refusals.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import { requireNoRepeatedFields, type SasGrant } from "./sas.ts";
+import { sasKindOf } from "./sas-fields.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
-import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./signature.ts";
 import { accessOfToken } from "./token-access.ts";
 import type { Identity } from "./user-delegation-key.ts";
 import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
@@ -85,7 +86,6 @@ export function authenticate(
   return { ...NO_LIMITS, ...found };
 }
 
-type SasKind = "accountSas" | "serviceSas" | "userDelegationSas";
 type RestAuthKind = Exclude<AuthKind, "none" | "ntlm">;
 
 const HEADER_KINDS: ReadonlyMap<string, RestAuthKind> = new Map([
@@ -102,12 +102,6 @@ function authKindOf({ headers, query }: RestRequest): RestAuthKind {
     return HEADER_KINDS.get(scheme.toLowerCase()) ?? "other";
   }
   return query.get("sig") === undefined ? "anonymous" : sasKindOf(query);
-}
-
-function sasKindOf(query: Query): SasKind {
-  if (query.get("skoid") !== undefined) return "userDelegationSas";
-  const isForAccount = query.get("ss") !== undefined || query.get("srt") !== undefined;
-  return isForAccount ? "accountSas" : "serviceSas";
 }
 
 /** What follows the scheme in the Authorization header. */

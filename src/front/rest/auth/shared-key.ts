@@ -6,15 +6,9 @@ import type { Query, RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { SECONDARY_SUFFIX } from "./account.ts";
 import type { KnownAddress } from "./address.ts";
 import { compareHeaderNames, compareOrdinally } from "./header-order.ts";
+import { authenticationFailed, printable, readable, SignatureMismatch } from "./refusals.ts";
 import type { ServiceName } from "./resource.ts";
-import {
-  authenticationFailed,
-  isSigned,
-  type MacKey,
-  printable,
-  readable,
-  SignatureMismatch,
-} from "./signature.ts";
+import { isSigned, type MacKey } from "./signature.ts";
 
 /** `Authorization: SharedKey account:signature`, or `SharedKeyLite account:signature`. */
 export interface SharedKey {
@@ -105,6 +99,7 @@ export function verifySharedKey(
     `The MAC signature found in the HTTP request ${readable(given.signature)} is not the same as ` +
       `any computed signature. Server used following string to sign: '${printable(usual)}'.`,
     "If the client signed the same string, check its account name and its key.",
+    usual,
   );
 }
 

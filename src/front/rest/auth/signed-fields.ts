@@ -1,4 +1,4 @@
-import { authenticationFailed } from "./signature.ts";
+import { authenticationFailed } from "./refusals.ts";
 
 /** The fields of the string to sign, for tokens of this version and later ones. */
 export interface Row {

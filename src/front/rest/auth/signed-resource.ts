@@ -1,8 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
-import type { Query } from "../http/exchange.ts";
+import { authenticationFailed } from "./refusals.ts";
 import type { Resource, ServiceName } from "./resource.ts";
-import { requireSasField, sasField } from "./sas.ts";
-import { authenticationFailed } from "./signature.ts";
+import { requireSasField, type SasFields, sasField } from "./sas-fields.ts";
 
 /** The resource types that `sr` can name, each with its first version. */
 const BLOB_KINDS: ReadonlyMap<string, string> = new Map([
@@ -26,7 +25,7 @@ const DEPTH = /^\d{1,4}$/;
  * for to grant the addressed resource.
  */
 export function signedResource(
-  query: Query,
+  query: SasFields,
   resource: Resource,
   accountName: string,
   version: string,
@@ -55,12 +54,12 @@ export function signedResource(
 }
 
 /** Whether a token is for one blob, snapshot or version, and not for all in a container or directory. */
-export function isForOneBlob(query: Query): boolean {
+export function isForOneBlob(query: SasFields): boolean {
   return ["b", "bs", "bv"].includes(query.get("sr") ?? "");
 }
 
 /** Returns the snapshot or version that a token is bound to. */
-export function signedTime(query: Query): string {
+export function signedTime(query: SasFields): string {
   switch (query.get("sr")) {
     case "bs":
       return sasField(query, "snapshot");
@@ -71,7 +70,7 @@ export function signedTime(query: Query): string {
   }
 }
 
-function signedKind(query: Query, service: ServiceName, version: string): string {
+function signedKind(query: SasFields, service: ServiceName, version: string): string {
   const kind = requireSasField(query, "sr");
   const kinds = service === "file" ? FILE_KINDS : BLOB_KINDS;
   const from = kinds.get(kind);
@@ -87,7 +86,7 @@ function signedKind(query: Query, service: ServiceName, version: string): string
 /**
  * Checks `sr` where only one type exists: it is not signed and optional, but must not name another.
  */
-function requireKindIfGiven(query: Query, kind: string): void {
+function requireKindIfGiven(query: SasFields, kind: string): void {
   const given = sasField(query, "sr");
   if (given !== "" && given !== kind) {
     throw authenticationFailed(`sr=${given} is not known to this service. It knows ${kind}.`);
@@ -95,7 +94,7 @@ function requireKindIfGiven(query: Query, kind: string): void {
 }
 
 /** Reads the table from the token, since a batch does not name it in its path. */
-function signedTable(query: Query, resource: Resource): string {
+function signedTable(query: SasFields, resource: Resource): string {
   const table = requireSasField(query, "tn").toLowerCase();
   if (resource.container !== "" && resource.container.toLowerCase() !== table) {
     throw authenticationFailed("tn names another table than the request.");
@@ -103,7 +102,7 @@ function signedTable(query: Query, resource: Resource): string {
   return table;
 }
 
-function depthOf(query: Query): number {
+function depthOf(query: SasFields): number {
   const depth = sasField(query, "sdd");
   if (depth === "") throw new Fault("QueryParameterSasMandatory");
   if (!DEPTH.test(depth)) throw new Fault("QueryParameterSddInvalid");

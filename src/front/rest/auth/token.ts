@@ -2,7 +2,7 @@ import type { CompactJWSHeaderParameters, JWTPayload } from "jose";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";
-import { detailOf } from "./signature.ts";
+import { detailOf } from "./refusals.ts";
 
 /** The claims of a token. */
 export type Claims = JWTPayload;

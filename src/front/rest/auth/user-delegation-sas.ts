@@ -2,59 +2,32 @@ import type { SasUser } from "../../../rules/access.ts";
 import type { CallerClaims } from "../../../rules/roles.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
 import type { KnownAddress } from "./address.ts";
+import { authenticationFailed } from "./refusals.ts";
 import { type Resource, SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
   overridesOf,
-  requireSasField,
   requireSignature,
   requireTermsMet,
-  requireWithinValidity,
   type SasGrant,
+  sasVersion,
+} from "./sas.ts";
+import {
+  requireSasField,
+  requireWithinValidity,
   sasField,
   sasTime,
-  sasVersion,
   validityOf,
-} from "./sas.ts";
-import { authenticationFailed, MacKey } from "./signature.ts";
-import { type Row, rowFor, words } from "./signed-fields.ts";
-import { isForOneBlob, signedResource, signedTime } from "./signed-resource.ts";
+} from "./sas-fields.ts";
+import { AGENTS, DELEGATE, sasText, signedFields } from "./sas-text.ts";
+import { MacKey } from "./signature.ts";
+import { words } from "./signed-fields.ts";
+import { isForOneBlob } from "./signed-resource.ts";
 import { accessByRoles, signerClaims } from "./token-access.ts";
 import {
   type Identity,
   makeUserDelegationKey,
   type UserDelegationKey,
 } from "./user-delegation-key.ts";
-
-/** The fields of the string to sign, in order. Fields with `@` come from the request. */
-const HEAD = "sp st se @resource skoid sktid skt ske sks skv";
-const AGENTS = "saoid suoid scid";
-const DELEGATE = "skdutid sduoid";
-const USE = "sip spr sv";
-const RESPONSE = "rscc rscd rsce rscl rsct";
-
-const BLOB: readonly Row[] = [
-  {
-    from: "2026-04-06",
-    fields: words(
-      `${HEAD} ${AGENTS} ${DELEGATE} ${USE} sr @time ses @headers @parameters ${RESPONSE}`,
-    ),
-  },
-  {
-    from: "2025-07-05",
-    fields: words(`${HEAD} ${AGENTS} ${DELEGATE} ${USE} sr @time ses ${RESPONSE}`),
-  },
-  { from: "2020-12-06", fields: words(`${HEAD} ${AGENTS} ${USE} sr @time ses ${RESPONSE}`) },
-  { from: "2020-02-10", fields: words(`${HEAD} ${AGENTS} ${USE} sr @time ${RESPONSE}`) },
-  { from: "2018-11-09", fields: words(`${HEAD} ${USE} sr @time ${RESPONSE}`) },
-];
-
-const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
-  blob: BLOB,
-  dfs: BLOB,
-  file: [{ from: "2025-07-05", fields: words(`${HEAD} ${DELEGATE} ${USE} ${RESPONSE}`) }],
-  queue: [{ from: "2025-07-05", fields: words(`${HEAD} ${DELEGATE} ${USE}`) }],
-  table: [],
-};
 
 /**
  * Verifies a SAS signed with a user delegation key: valid as long as both are. `bearer` is the
@@ -68,16 +41,17 @@ export function verifyUserDelegationSas(
 ): SasGrant {
   const { query } = request;
   const version = sasVersion(query);
-  const row = rowFor(ROWS[resource.service], version);
+  const signed = signedFields("userDelegationSas", resource.service, version);
   const letters = requireSasField(query, "sp");
   requireSasField(query, "se");
-  requireSupportedFields(query, row);
+  requireSupportedFields(query, signed);
   const validity = validityOf(query);
   const key = signingKey(query, address, resource.service);
 
-  const signed = signedResource(query, resource, address.accountName, version);
-  const lines = row.fields.map((field) => lineOf(field, request, signed));
-  requireSignature(query, lines.join("\n"), [new MacKey(key.value)]);
+  const { accountName } = address;
+  const header = (name: string) => request.headers.get(name);
+  const text = sasText(signed, { fields: query, resource, accountName, version, header });
+  requireSignature(query, text, [new MacKey(key.value)]);
   requireWithinValidity(key, request.judgedMs);
   requireTermsMet(request, validity);
   requireBoundUser(query, bearer);
@@ -94,14 +68,14 @@ export function verifyUserDelegationSas(
       ...(signer === null ? {} : { signer }),
       ...(resource.service === "blob" || resource.service === "dfs" ? { user } : {}),
     },
-    overrides: row.fields.includes("rscc") ? overridesOf(query) : [],
+    overrides: signed.includes("rscc") ? overridesOf(query) : [],
     keyRange: null,
-    encryptionScope: (row.fields.includes("ses") && sasField(query, "ses")) || null,
+    encryptionScope: (signed.includes("ses") && sasField(query, "ses")) || null,
   };
 }
 
 /** Refuses restrictions that are not enforced here, as ignoring them would grant too much. */
-function requireSupportedFields(query: Query, { fields }: Row): void {
+function requireSupportedFields(query: Query, signed: readonly string[]): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
   }
@@ -109,7 +83,7 @@ function requireSupportedFields(query: Query, { fields }: Row): void {
     throw authenticationFailed("A token names one user: give saoid or suoid, not both.");
   }
   for (const name of words(`${AGENTS} ${DELEGATE}`)) {
-    if (sasField(query, name) !== "" && !fields.includes(name)) {
+    if (sasField(query, name) !== "" && !signed.includes(name)) {
       throw authenticationFailed(`${name} is not signed in this version (sv): use a newer one.`);
     }
   }
@@ -171,29 +145,4 @@ function signingKey(query: Query, address: KnownAddress, service: ServiceName): 
     keyVersion,
     sasField(query, "skdutid"),
   );
-}
-
-function lineOf(field: string, request: RestRequest, signed: string): string {
-  const { query, headers } = request;
-  switch (field) {
-    case "@resource":
-      return signed;
-    case "@time":
-      return signedTime(query);
-    case "@headers":
-      return listed(query, "srh")
-        .map((name) => `${name}:${headers.get(name.toLowerCase()) ?? ""}\n`)
-        .join("");
-    case "@parameters":
-      return listed(query, "srq")
-        .map((name) => `\n${name}:${query.get(name.toLowerCase()) ?? ""}`)
-        .join("");
-    default:
-      return sasField(query, field);
-  }
-}
-
-function listed(query: Query, name: string): string[] {
-  const names = sasField(query, name);
-  return names === "" ? [] : names.split(",");
 }
