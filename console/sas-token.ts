@@ -2,6 +2,13 @@ import { type SasFields, type SasKind, sasKindOf } from "../src/front/rest/auth/
 import { sasText, signedFields } from "../src/front/rest/auth/sas-text.ts";
 import type { ServiceName } from "./storage.ts";
 
+declare global {
+  /** `Fault` sets it, which the page shares with the server; some browsers lack it. */
+  interface ErrorConstructor {
+    stackTraceLimit: number;
+  }
+}
+
 /** A SAS on its way to be signed, or one that somebody pasted. */
 export interface Token {
   readonly account: string;

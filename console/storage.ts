@@ -109,7 +109,8 @@ function percent(char: string): string {
 }
 
 async function fetched(url: string, options: RequestInit): Promise<Answer> {
-  const response = await fetch(url, options);
+  // From its cache, the browser would add conditions to the request that the signature lacks.
+  const response = await fetch(url, { ...options, cache: "no-store" });
   const { status, headers } = response;
   const blob = () => response.blob();
   return answerFrom(status, [...headers.keys()], (name) => headers.get(name), blob);
