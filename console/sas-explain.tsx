@@ -55,6 +55,7 @@ export function Explained({ token, home }: { token: Token; home: Home }) {
   const key = JSON.stringify(token);
   useEffect(() => {
     let isOver = false;
+    setCheck(null);
     checkSignature(token, home.accounts).then((found) => {
       if (!isOver) setCheck(found);
     });
