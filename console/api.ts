@@ -122,6 +122,35 @@ export interface Explained {
   readonly before: readonly SeenRequest[];
 }
 
+/** What the server thinks of the credentials of a request. */
+export interface Judged {
+  readonly operation: string | null;
+  readonly account: string | null;
+  readonly auth: string;
+  readonly refusal: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    readonly detail: string | null;
+    readonly reason: string | null;
+  } | null;
+  readonly signature: {
+    readonly serverText: string;
+    readonly clientText: string | null;
+    readonly mistake: string | null;
+    readonly isShownText: boolean | null;
+  } | null;
+  readonly need: {
+    readonly kind: string;
+    readonly letters: string;
+    readonly isEvery: boolean;
+    readonly type: string;
+    readonly granted: string | null;
+    readonly grantedTypes: string | null;
+    readonly policy: string | null;
+  } | null;
+}
+
 /** An answer that is no success: the words of the server. */
 export class ApiError extends Error {
   readonly status: number;

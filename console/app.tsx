@@ -10,6 +10,7 @@ import { SasPage } from "./sas.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { type SignedIn, signedInAs } from "./signed-in.ts";
 import { linkTo, wayFromHash } from "./way.ts";
+import { WhyPage } from "./why.tsx";
 
 const PAGES = [
   ["home", "Home"],
@@ -18,6 +19,7 @@ const PAGES = [
   ["requests", "Live requests"],
   ["plots", "Plots"],
   ["sas", "SAS"],
+  ["why", "Why 403?"],
 ] as const;
 
 type PageName = (typeof PAGES)[number][0];
@@ -86,6 +88,8 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
       return <RequestPage home={home} />;
     case "sas":
       return <SasPage way={way} home={home} signedIn={signedIn} />;
+    case "why":
+      return <WhyPage number={way[0] ?? null} home={home} />;
     case "plots":
       return <PlotPage />;
   }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Explained, getJson, type Home, listen, type SeenRequest } from "./api.ts";
 import { bytesText, msText, timeText } from "./format.ts";
 import { Copy, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { linkTo } from "./way.ts";
 
 /** Requests that the page remembers: a page left open for a day must not grow. */
 const REQUESTS_MAX = 5_000;
@@ -125,6 +126,11 @@ function Details(props: { request: SeenRequest; home: Home; onClose: () => void 
           ) : null,
         )}
       </dl>
+      {request.service !== "smb" && [401, 403].includes(request.status) ? (
+        <p>
+          <a href={linkTo("why", String(request.number))}>Why {request.status}?</a>
+        </p>
+      ) : null}
       {request.method === null ? null : <Copy text={curlOf(request, home)} label="Copy as curl" />}
       <Problem error={error} />
       {value === null ? null : <Explanation explained={value} />}

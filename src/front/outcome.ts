@@ -83,9 +83,34 @@ export interface RestDetails {
   readonly leaseId: string | null;
   /** The ETag in the answer. */
   readonly etag: string | null;
+  /**
+   * The request as it was sent, with its signature: to be judged once more, and never to be logged
+   * or shown. Null if what came was no HTTP request.
+   */
+  readonly sent: () => SentRequest | null;
 }
 
-export const NO_DETAILS: RestDetails = { agent: null, conditions: [], leaseId: null, etag: null };
+/** A request without its body. */
+export interface SentRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Each name is followed by its value. */
+  readonly headers: readonly string[];
+  readonly isSecure: boolean;
+  readonly remoteAddress: string;
+  readonly receivedMs: Instant;
+  /** The time by which its credentials were judged. */
+  readonly judgedMs: Instant;
+}
+
+export const NO_DETAILS: RestDetails = {
+  agent: null,
+  conditions: [],
+  leaseId: null,
+  etag: null,
+  sent: () => null,
+};
 
 export interface SmbOutcome extends OutcomeFields {
   readonly service: "smb";

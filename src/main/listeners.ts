@@ -56,6 +56,8 @@ export class Listeners {
   readonly origins = new Map<ServiceName, string>();
   readonly #setup: ListenersSetup;
   readonly #rest = new Map<RestServiceName, Listener>();
+  /** As they are, without a lab around them. */
+  #current: ReadonlyMap<RestServiceName, RestService> = new Map();
   #smb: SmbListener | null = null;
 
   private constructor(setup: ListenersSetup) {
@@ -92,6 +94,11 @@ export class Listeners {
   /** Asks clients to go elsewhere, before everything is closed. */
   retire(): void {
     for (const listener of this.#rest.values()) listener.retire();
+  }
+
+  /** Returns a service itself, to ask it without a listener; undefined if it is off. */
+  serviceOf(name: RestServiceName): RestService | undefined {
+    return this.#rest.has(name) ? this.#current.get(name) : undefined;
   }
 
   /** Takes over persistent handles of front ends that do not run any more. */
@@ -139,6 +146,7 @@ export class Listeners {
       ["file", new FileRestService(fileContexts, accounts, authOf("file"))],
       ["dfs", new BlobDoors("dfs", blobContexts, accounts, authOf("dfs"))],
     ];
+    this.#current = new Map(all);
     const { lab } = this.#setup;
     return lab === null ? all : all.map(([name, service]) => [name, lab.gate(service)]);
   }

@@ -7,6 +7,7 @@ import { PAGE_HEADER } from "./forward.ts";
 import { RequestRing } from "./request-ring.ts";
 import { SESSION_MS, type Session, Sessions } from "./sessions.ts";
 import { visibleTo } from "./visible-to.ts";
+import { readWhy } from "./why.ts";
 
 export interface ConsoleApiOptions {
   readonly clock: Clock;
@@ -40,6 +41,12 @@ const FOR_OPERATORS = error(
   403,
   "OperatorNeeded",
   "Figures are of the whole server: sign in with the address that it printed at its start.",
+);
+
+const NOT_REMEMBERED = error(
+  404,
+  "RequestNotFound",
+  "The request is no longer remembered, or it was not refused for its credentials.",
 );
 
 /** The JSON API of the console: docs/reference/console-api.md. */
@@ -141,10 +148,33 @@ export class ConsoleApi {
         if (explained !== null && isVisible(explained.request)) return ok(explained);
         return error(404, "RequestNotFound", "The request is no longer remembered.");
       }
+      case "POST /api/why":
+        return this.#why(session, await readJson(request), request.socket.remoteAddress ?? "");
       case "GET /api/figures":
         return session.account === null ? ok(await facts.figures()) : FOR_OPERATORS;
     }
     return error(404, "NotFound", "See docs/reference/console-api.md for what there is.");
+  }
+
+  /** Explains a refusal: of a request that is remembered, or of one that somebody pasted. */
+  async #why(session: Session, json: unknown, remoteAddress: string): Promise<Reply> {
+    const { facts, clock } = this.#options;
+    const asked = (json ?? {}) as Record<string, unknown>;
+    const shown = typeof asked.stringToSign === "string" ? asked.stringToSign : null;
+    const { account } = session;
+    const isVisible = visibleTo(session);
+    const found = typeof asked.number === "number" ? this.#ring.refused(asked.number) : null;
+    if (asked.number !== undefined && found === null) return NOT_REMEMBERED;
+    const read =
+      found === null ? readWhy(asked, remoteAddress, clock.now()) : { ...found, shownText: shown };
+    if (typeof read === "string") return error(400, "InvalidRequest", read);
+    const judged = await facts.judge({ ...read, account });
+    if (judged === null)
+      return error(404, "ServiceNotFound", `The ${read.service} service is off.`);
+    if (isVisible(judged)) return ok(judged);
+    if (found !== null) return NOT_REMEMBERED;
+    if (judged.account === null) return ok(judged);
+    return error(403, "OtherAccount", "Sign in with a key of the account that the request names.");
   }
 
   #signIn(asked: unknown, port: string): Reply {

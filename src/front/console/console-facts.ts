@@ -1,5 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 import type { HolderList } from "../../service/shared/holder-scan.ts";
+import type { RestServiceName, SentRequest } from "../outcome.ts";
 
 /** What the console knows of its server; `main` brings it. */
 export interface ConsoleFacts {
@@ -21,6 +22,60 @@ export interface ConsoleFacts {
   holders(): Promise<HolderList>;
   /** What is measured now. */
   figures(): Promise<Figures>;
+  /** Judges the credentials of a request, without doing it. Null if there is no such service. */
+  judge(asked: CredentialsAsked): Promise<CredentialsJudged | null>;
+}
+
+/** A request whose credentials the console shall explain. */
+export interface CredentialsAsked {
+  readonly service: RestServiceName;
+  readonly sent: SentRequest;
+  /** The string that the client says it signed; null if unknown. */
+  readonly shownText: string | null;
+  /** The only account that the session may see; null for the operator. */
+  readonly account: string | null;
+}
+
+/** What the server thinks of credentials. It contains no signature and no key. */
+export interface CredentialsJudged {
+  /** `putBlob`; null if the request was refused before it was routed. */
+  readonly operation: string | null;
+  /** Null if the request names no account of this server. */
+  readonly account: string | null;
+  readonly auth: string;
+  /** Null if the credentials are good. */
+  readonly refusal: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    readonly detail: string | null;
+    readonly reason: string | null;
+  } | null;
+  /** Null unless the signature is the reason. */
+  readonly signature: {
+    readonly serverText: string;
+    /** What the client has signed, and its mistake; null if nobody knows. */
+    readonly clientText: string | null;
+    readonly mistake: string | null;
+    /** Whether the text that the client has shown is what it signed; null if it has shown none. */
+    readonly isShownText: boolean | null;
+  } | null;
+  /** What the operation needs of a SAS, and what this one grants; null if that is unknown. */
+  readonly need: NeedJudged | null;
+}
+
+export interface NeedJudged {
+  /** `account-sas`, `service-sas`, `owner`… */
+  readonly kind: string;
+  /** One of these letters suffices, unless `isEvery`. "" if no SAS permits it. */
+  readonly letters: string;
+  readonly isEvery: boolean;
+  /** The resource type of an account SAS. */
+  readonly type: string;
+  readonly granted: string | null;
+  readonly grantedTypes: string | null;
+  /** The stored policy that adds to it. */
+  readonly policy: string | null;
 }
 
 export interface ConsoleAccount {

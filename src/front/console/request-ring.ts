@@ -1,8 +1,10 @@
-import type { OnOutcome } from "../outcome.ts";
+import type { OnOutcome, RestOutcome, RestServiceName, SentRequest } from "../outcome.ts";
 import { type SeenRequest, seenRequest } from "./seen-request.ts";
 
 /** Requests that are remembered. */
 const REQUESTS_MAX = 5_000;
+/** Refused requests that are remembered as they were sent. */
+const REFUSED_MAX = 100;
 /** Requests to the same object that an explanation shows. */
 const BEFORE_MAX = 20;
 
@@ -18,16 +20,25 @@ export interface Explained {
   readonly before: readonly SeenRequest[];
 }
 
+/** A request that was refused for its credentials. It contains its signature: nobody may see it. */
+export interface RefusedRequest {
+  readonly service: RestServiceName;
+  readonly sent: SentRequest;
+}
+
 /**
  * The last requests of all services, oldest first. Takes outcomes only while somebody is signed in,
  * so that nobody pays for it otherwise.
  */
 export class RequestRing {
   #requests: SeenRequest[] = [];
+  /** Requests that were refused for their credentials, by number. They contain signatures. */
+  readonly #refused = new Map<number, RefusedRequest>();
   #count = 0;
 
   readonly take: OnOutcome = (outcome) => {
     this.#requests.push(seenRequest(outcome, ++this.#count));
+    if (outcome.service !== "smb") this.#keepRefused(outcome);
     // Removes many at a time: moving the rest costs as much for one.
     if (this.#requests.length >= 2 * REQUESTS_MAX) {
       this.#requests = this.#requests.slice(-REQUESTS_MAX);
@@ -58,8 +69,25 @@ export class RequestRing {
     return { request, winner, before: before.slice(0, BEFORE_MAX) };
   }
 
+  /** The request as it was sent, to be judged once more; null if it is not remembered. */
+  refused(number: number): RefusedRequest | null {
+    return this.#refused.get(number) ?? null;
+  }
+
   clear(): void {
     this.#requests = [];
+    this.#refused.clear();
+  }
+
+  #keepRefused({ service, status, batchId, details }: RestOutcome): void {
+    // Inside of a batch, a request lacks what it shares with the others.
+    if ((status !== 401 && status !== 403) || batchId !== null) return;
+    const sent = details().sent();
+    if (sent === null) return;
+    this.#refused.set(this.#count, { service, sent });
+    if (this.#refused.size <= REFUSED_MAX) return;
+    const [oldest = 0] = this.#refused.keys();
+    this.#refused.delete(oldest);
   }
 }
 

@@ -244,7 +244,9 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
   ): Promise<RestResponse> {
     const { container, name } = this.#protocol.resourceOf(call.route);
     const { operation } = call.route;
-    const asked = { operation, account: account?.name ?? call.account, container, object: name };
+    const { access } = call;
+    const accountName = account?.name ?? call.account;
+    const asked = { operation, account: accountName, container, object: name, access };
     return gate.pass(call.request, asked, () => this.#handle(call));
   }
 
@@ -270,8 +272,9 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
     try {
       return await answer();
     } catch (error) {
-      if (error instanceof Fault) return this.#protocol.renderError(error, request, this.#errors);
-      throw error;
+      if (!(error instanceof Fault)) throw error;
+      request.facts.refusal = error;
+      return this.#protocol.renderError(error, request, this.#errors);
     }
   }
 

@@ -1,5 +1,9 @@
 import type { Instant } from "../../base/clock.ts";
-import type { ConsoleAccount, ConsoleFacts } from "../../front/console/console-facts.ts";
+import type {
+  ConsoleAccount,
+  ConsoleFacts,
+  CredentialsAsked,
+} from "../../front/console/console-facts.ts";
 import {
   type ConsoleListener,
   type ConsoleOptions,
@@ -15,12 +19,14 @@ import { listenError } from "../listen-error.ts";
 import { isLoopback } from "../network-guard.ts";
 import type { Settings } from "../settings.ts";
 import type { ConsoleAt } from "../side-addresses.ts";
+import { judgedCredentials, type ServiceOf } from "./credentials.ts";
 import { FigureReader, type FigureSetup } from "./figure-reader.ts";
 import { Holders } from "./holders.ts";
 import { pageFolder } from "./page-folder.ts";
 
 interface ConsoleSetup extends FigureSetup {
   readonly origins: ReadonlyMap<ServiceName, string>;
+  readonly serviceOf: ServiceOf;
 }
 
 /** The web console of a server. */
@@ -91,9 +97,11 @@ class Facts implements ConsoleFacts {
   readonly urls: Readonly<Record<string, string>>;
   readonly #holders: Holders;
   readonly #figures: FigureReader;
+  readonly #setup: ConsoleSetup;
 
   constructor(settings: Settings, setup: ConsoleSetup) {
     const { software, clock, stores, origins } = setup;
+    this.#setup = setup;
     this.settings = settings;
     this.version = software.slice(software.indexOf("/") + 1);
     this.startedMs = clock.now();
@@ -121,6 +129,11 @@ class Facts implements ConsoleFacts {
 
   figures() {
     return this.#figures.read();
+  }
+
+  judge(asked: CredentialsAsked) {
+    const { data, serviceOf } = this.#setup;
+    return judgedCredentials(asked, this.settings, data.store, serviceOf);
   }
 
   begin(): void {

@@ -66,11 +66,20 @@ export function sharedKeyHeader(
   service: ServiceName,
   { accountName, key }: { readonly accountName: string; readonly key: MacKey },
 ): string {
+  const address = { accountName, isSecondary: false, hostStyle: false };
+  return `SharedKey ${accountName}:${key.mac(sharedKeyText(request, address, service, false))}`;
+}
+
+/** The string to sign, as nearly every client reads a request. */
+export function sharedKeyText(
+  request: SignedRequest,
+  address: Signing["address"],
+  service: ServiceName,
+  lite: boolean,
+): string {
   const signedHeaders =
     service === "table" ? [] : signedHeadersOf(request.headers, request.version);
-  const address = { accountName, isSecondary: false, hostStyle: false };
-  const text = stringToSign({ request, address, signedHeaders }, service, false, USUAL);
-  return `SharedKey ${accountName}:${key.mac(text)}`;
+  return stringToSign({ request, address, signedHeaders }, service, lite, USUAL);
 }
 
 /** Throws unless the request was signed recently with a key of the account it addresses. */

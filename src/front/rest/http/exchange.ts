@@ -3,6 +3,7 @@ import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
 import type { MemoryBudget } from "../../../base/memory-budget.ts";
+import type { Access } from "../../../rules/access.ts";
 import type { RestServiceName } from "../../outcome.ts";
 import type { Rendering } from "./rendering.ts";
 import type { RequestFacts } from "./request-facts.ts";
@@ -103,6 +104,8 @@ export interface GatedCall {
   readonly container: string;
   /** Blob, or path within the share; "" if there is none. */
   readonly object: string;
+  /** What its credentials grant. */
+  readonly access: Access;
 }
 
 /** A write inside of a batch that happens as a whole. */
@@ -114,7 +117,7 @@ export interface GatedPart {
   readonly request: RestRequest;
 }
 
-/** Stands between a service and its handlers, for experiments. Only a lab has one. */
+/** Stands between a service and its handlers: for experiments of a lab, or to judge and not to act. */
 export interface CallGate {
   /** The time by which requests to this account are judged. */
   now(account: string): Instant;

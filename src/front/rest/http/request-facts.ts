@@ -1,4 +1,5 @@
 import type { Instant } from "../../../base/clock.ts";
+import type { Fault } from "../../../base/fault.ts";
 import { type AuthKind, UNKNOWN_OPERATION } from "../../outcome.ts";
 
 /**
@@ -11,6 +12,8 @@ export class RequestFacts {
   account: string | null = null;
   container: string | null = null;
   auth: AuthKind = "none";
+  /** The refusal that became an answer before it reached the listener. */
+  refusal: Fault | null = null;
   /** The requests inside a batch that were answered; null for most requests. */
   inner: Answered[] | null = null;
 
@@ -32,9 +35,11 @@ export interface ReportedRequest {
   readonly id: string;
   readonly method: string;
   readonly target: string;
-  readonly headers: { get(name: string): string | undefined };
+  readonly headers: { get(name: string): string | undefined; readonly raw: readonly string[] };
+  readonly secure: boolean;
   readonly remoteAddress: string;
   readonly receivedMs: Instant;
+  readonly judgedMs: Instant;
   readonly facts: RequestFacts;
 }
 

@@ -5,6 +5,7 @@ import {
   type RestDetails,
   type RestOutcome,
   type RestServiceName,
+  type SentRequest,
   UNKNOWN_OPERATION,
 } from "../../outcome.ts";
 import { clientRequestIdOf } from "./answer-head.ts";
@@ -137,7 +138,8 @@ const CONDITION_HEADERS = [
   ["if-unmodified-since", "If-Unmodified-Since"],
 ] as const;
 
-function detailsOf({ headers }: ReportedRequest, response: ReportedResponse): RestDetails {
+function detailsOf(request: ReportedRequest, response: ReportedResponse): RestDetails {
+  const { headers } = request;
   const conditions: string[] = [];
   for (const [name, shown] of CONDITION_HEADERS) {
     const value = headers.get(name);
@@ -148,7 +150,14 @@ function detailsOf({ headers }: ReportedRequest, response: ReportedResponse): Re
     conditions,
     leaseId: headers.get("x-ms-lease-id") ?? null,
     etag: headerIn(response.headers, "ETag"),
+    sent: () => sentRequest(request),
   };
+}
+
+function sentRequest(request: ReportedRequest): SentRequest {
+  const { method, target, headers, remoteAddress, receivedMs, judgedMs } = request;
+  const isSecure = request.secure;
+  return { method, target, headers: headers.raw, isSecure, remoteAddress, receivedMs, judgedMs };
 }
 
 /** Answers write each name in one way. */
