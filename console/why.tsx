@@ -235,23 +235,47 @@ function Signatures({ judged, shown }: { judged: Judged; shown: string }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((at) => (
-            <tr key={at} class={at === first ? "differs" : ""}>
-              <th scope="row">
-                {at + 1} <small>{auth === "sharedKey" ? (LINE_NAMES[at] ?? "") : ""}</small>
-              </th>
-              <td>
-                <Line text={theirs[at]} other={ours[at]} isMarked={at === first} />
-              </td>
-              <td>
-                <Line text={ours[at]} other={theirs[at]} isMarked={at === first} />
-              </td>
-            </tr>
-          ))}
+          {withoutEmptyRuns(ours, theirs).map(([at, last]) =>
+            last > at ? (
+              <tr key={at}>
+                <th scope="row">
+                  {at + 1} to {last + 1}
+                </th>
+                <td colSpan={2}>
+                  <em>empty in both</em>
+                </td>
+              </tr>
+            ) : (
+              <tr key={at} class={at === first ? "differs" : ""}>
+                <th scope="row">
+                  {at + 1} <small>{auth === "sharedKey" ? (LINE_NAMES[at] ?? "") : ""}</small>
+                </th>
+                <td>
+                  <Line text={theirs[at]} other={ours[at]} isMarked={at === first} />
+                </td>
+                <td>
+                  <Line text={ours[at]} other={theirs[at]} isMarked={at === first} />
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </>
   );
+}
+
+/** First and last of the lines in each row: those that are empty in both strings share one. */
+function withoutEmptyRuns(ours: readonly string[], theirs: readonly string[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (let at = 0; at < Math.max(ours.length, theirs.length); at++) {
+    const isEmpty = ours[at] === "" && theirs[at] === "";
+    const before = runs.at(-1);
+    const isRun = before !== undefined && ours[before[1]] === "" && theirs[before[1]] === "";
+    if (isEmpty && isRun) before[1] = at;
+    else runs.push([at, at]);
+  }
+  return runs;
 }
 
 /** The lines of SharedKey that have no name in them. */
