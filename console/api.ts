@@ -122,6 +122,30 @@ export interface Explained {
   readonly before: readonly SeenRequest[];
 }
 
+export interface SceneList {
+  /** Null without a lab. */
+  readonly scenes: readonly { readonly name: string; readonly title: string }[] | null;
+  readonly clientsMin?: number;
+  readonly clientsMax?: number;
+}
+
+export interface PlayedScene {
+  readonly title: string;
+  readonly svg: string;
+  readonly objects: readonly {
+    readonly object: string;
+    readonly verdict: string;
+    readonly why: string | null;
+    readonly operations: readonly {
+      readonly client: string;
+      readonly verb: string;
+      readonly status: number | null;
+      readonly code: string | null;
+      readonly order: number | null;
+    }[];
+  }[];
+}
+
 /** What the server thinks of the credentials of a request. */
 export interface Judged {
   readonly operation: string | null;

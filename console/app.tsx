@@ -7,6 +7,7 @@ import { Problem } from "./parts.tsx";
 import { PlotPage } from "./plots.tsx";
 import { RequestPage } from "./requests.tsx";
 import { SasPage } from "./sas.tsx";
+import { ScenePage } from "./scenes.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { type SignedIn, signedInAs } from "./signed-in.ts";
 import { linkTo, wayFromHash } from "./way.ts";
@@ -20,6 +21,7 @@ const PAGES = [
   ["plots", "Plots"],
   ["sas", "SAS"],
   ["why", "Why 403?"],
+  ["scenes", "Scenes"],
 ] as const;
 
 type PageName = (typeof PAGES)[number][0];
@@ -90,6 +92,8 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
       return <SasPage way={way} home={home} signedIn={signedIn} />;
     case "why":
       return <WhyPage number={way[0] ?? null} home={home} />;
+    case "scenes":
+      return <ScenePage home={home} />;
     case "plots":
       return <PlotPage />;
   }

@@ -18,8 +18,8 @@ export interface ScenePlayed {
 }
 
 const CLIENTS = 3;
-const CLIENTS_MIN = 2;
-const CLIENTS_MAX = 16;
+export const CLIENTS_MIN = 2;
+export const CLIENTS_MAX = 16;
 const MEET_MS_MAX = 10_000;
 
 /** Lets clients play a scene against this server, records it, checks it and draws it. */

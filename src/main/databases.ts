@@ -101,7 +101,12 @@ export class Databases {
 
   /** The records of each, for those who only read. They reject while it cannot be reached. */
   get stores(): Pick<Store, "read">[] {
-    return this.all.map((one) => ({ read: async (body) => one.opened.data.store.read(body) }));
+    return this.all.map(readStore);
+  }
+
+  /** The same of the database of an account. */
+  storeOf(account: string, spread: Pick<Spread, "placeOfAccount">): Pick<Store, "read"> {
+    return readStore(this.of(account, spread));
   }
 
   /** For metrics. Null for data in memory, or in a database. */
@@ -124,6 +129,10 @@ export class Databases {
       );
     }
   }
+}
+
+function readStore(database: Database): Pick<Store, "read"> {
+  return { read: async (body) => database.opened.data.store.read(body) };
 }
 
 function contextOn<C>({ current }: Database, make: (opened: OpenDatabase) => C): C | StoreError {

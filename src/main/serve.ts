@@ -5,7 +5,7 @@ import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
 import { SendBudget } from "../front/send-budget.ts";
 import { WaitingWork } from "../front/waiting-work.ts";
 import { type FailStop, StoreError } from "../store/store.ts";
-import type { ServiceOf } from "./console/credentials.ts";
+import type { ServiceOf, StoreOf } from "./console/credentials.ts";
 import { Databases } from "./databases.ts";
 import { doorsOf } from "./doors.ts";
 import type { ServiceName } from "./flags.ts";
@@ -124,7 +124,9 @@ async function open(
   const clock = lab?.clock ?? around.clock;
   const { stores, engine } = databases;
   const serviceOf: ServiceOf = (name) => listeners.serviceOf(name);
-  const measured = { ...around, clock, ...load, health, stores, engine, origins, serviceOf };
+  const storeOf: StoreOf = (account, now) => databases.storeOf(account, now);
+  const shown = { origins, serviceOf, storeOf, scenes: lab?.scenes ?? null };
+  const measured = { ...around, clock, ...load, health, stores, engine, ...shown };
   const addresses = await views.open(settings, measured, log, undo);
   const labOrigin = lab === null ? null : await openLab(lab, databases.only, origins, log, undo);
   const apply = (changed: Settings) => {

@@ -1,3 +1,4 @@
+import type { SceneFacts } from "../front/console/console-facts.ts";
 import type { RestServiceName } from "../front/outcome.ts";
 import { Lab } from "../lab/lab.ts";
 import { openLabListener } from "../lab/lab-listener.ts";
@@ -5,6 +6,7 @@ import { clearHandles } from "../service/file/clear-handles.ts";
 import type { Store } from "../store/store.ts";
 import type { Background } from "./background.ts";
 import { reachableUrls } from "./connection-string.ts";
+import { sceneFacts } from "./console/scenes.ts";
 import { newToken } from "./control-file.ts";
 import type { ServiceName } from "./flags.ts";
 import { listenError } from "./listen-error.ts";
@@ -36,6 +38,11 @@ export class ServedLab {
       keyOf: (account) =>
         this.#settings.statedAccounts.find(({ name }) => name === account)?.keys[0],
     });
+  }
+
+  /** For the console. */
+  get scenes(): SceneFacts {
+    return sceneFacts(this.lab);
   }
 
   /** The clock of the engine: the server's, as the lab has set it. */

@@ -287,7 +287,7 @@ test("a click on a 403 shows both strings to sign, with the first difference", {
     .filter({ hasText: "AuthenticationFailed" })
     .getByRole("button")
     .click();
-  await page.getByRole("link", { name: "Why 403?", exact: true }).last().click();
+  await page.getByRole("dialog").getByRole("link", { name: "Why 403?" }).click();
   const why = page.getByRole("region", { name: "Explanation" });
   await why.getByText("The client signed the path without the account").waitFor();
   await why.getByText("The first difference is in line 15.").waitFor();

@@ -43,6 +43,12 @@ const FOR_OPERATORS = error(
   "Figures are of the whole server: sign in with the address that it printed at its start.",
 );
 
+const OTHER_ACCOUNT = error(
+  403,
+  "OtherAccount",
+  "Sign in with a key of the account that the request names.",
+);
+
 const NOT_REMEMBERED = error(
   404,
   "RequestNotFound",
@@ -148,6 +154,10 @@ export class ConsoleApi {
         if (explained !== null && isVisible(explained.request)) return ok(explained);
         return error(404, "RequestNotFound", "The request is no longer remembered.");
       }
+      case "GET /api/scenes":
+        return ok(sceneList(facts));
+      case "POST /api/scenes":
+        return playedScene(session, facts, await readJson(request));
       case "POST /api/why":
         return this.#why(session, await readJson(request), request.socket.remoteAddress ?? "");
       case "GET /api/figures":
@@ -174,7 +184,7 @@ export class ConsoleApi {
     if (isVisible(judged)) return ok(judged);
     if (found !== null) return NOT_REMEMBERED;
     if (judged.account === null) return ok(judged);
-    return error(403, "OtherAccount", "Sign in with a key of the account that the request names.");
+    return OTHER_ACCOUNT;
   }
 
   #signIn(asked: unknown, port: string): Reply {
@@ -254,6 +264,34 @@ async function homeFor(session: Session, facts: ConsoleFacts): Promise<object> {
   const accounts = facts.accounts().filter(({ name }) => isVisible({ account: name }));
   const home = { version, startedMs, urls, accounts, takesTokens: facts.takesTokens() };
   return session.account === null ? { ...home, place, figures: await facts.figures() } : home;
+}
+
+function sceneList({ scenes }: ConsoleFacts): object {
+  if (scenes === null) return { scenes: null };
+  const { clientsMin, clientsMax } = scenes;
+  return { scenes: scenes.list(), clientsMin, clientsMax };
+}
+
+/** Plays a scene in the account that is asked for, or in that of the session. */
+async function playedScene(
+  session: Session,
+  { scenes }: ConsoleFacts,
+  json: unknown,
+): Promise<Reply> {
+  if (scenes === null) return error(404, "NoLab", "Start the server with --lab to play scenes.");
+  const { name, clients, account = session.account } = (json ?? {}) as Record<string, unknown>;
+  const isText = account === null || typeof account === "string";
+  if (typeof name !== "string" || !isText) {
+    return error(
+      400,
+      "InvalidScene",
+      "Send the name of a scene, clients, and an account if you like.",
+    );
+  }
+  if (account !== null && !visibleTo(session)({ account })) return OTHER_ACCOUNT;
+  const played = await scenes.play(name, clients, account);
+  if ("svg" in played) return ok(played);
+  return error(played.status, "LabRefused", played.message);
 }
 
 function ok(json: object): Reply {

@@ -22,8 +22,44 @@ export interface ConsoleFacts {
   holders(): Promise<HolderList>;
   /** What is measured now. */
   figures(): Promise<Figures>;
+  /** Null without a lab. */
+  readonly scenes: SceneFacts | null;
   /** Judges the credentials of a request, without doing it. Null if there is no such service. */
   judge(asked: CredentialsAsked): Promise<CredentialsJudged | null>;
+}
+
+/** Conflicts that a lab plays with n clients. */
+export interface SceneFacts {
+  readonly clientsMin: number;
+  readonly clientsMax: number;
+  list(): readonly { readonly name: string; readonly title: string }[];
+  /** In the first account, unless one is named. Resolves to a refusal if the lab refuses it. */
+  play(
+    name: string,
+    clients: unknown,
+    account: string | null,
+  ): Promise<PlayedScene | { readonly status: number; readonly message: string }>;
+}
+
+export interface PlayedScene {
+  readonly title: string;
+  /** The swim lanes. */
+  readonly svg: string;
+  readonly objects: readonly {
+    readonly object: string;
+    /** Whether an order was found that explains every answer. */
+    readonly verdict: string;
+    readonly why: string | null;
+    /** In the order in which clients sent them. */
+    readonly operations: readonly {
+      readonly client: string;
+      readonly verb: string;
+      readonly status: number | null;
+      readonly code: string | null;
+      /** Its place in the order that was found. */
+      readonly order: number | null;
+    }[];
+  }[];
 }
 
 /** A request whose credentials the console shall explain. */

@@ -41,6 +41,7 @@ async function opened(t: TestContext) {
     urls: { blob: `http://127.0.0.1:${port}` },
     accounts: () => accounts,
     takesTokens: () => false,
+    scenes: null,
     judge: async () => null,
     begin: () => {},
     end: async () => {},

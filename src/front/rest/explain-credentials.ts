@@ -81,6 +81,7 @@ export async function explainCredentials(
         call = asked;
         throw new Reached();
       },
+      learn: () => {},
     };
     await service.handle(request);
     fault = request.facts.refusal;

@@ -3,6 +3,7 @@ import type {
   ConsoleAccount,
   ConsoleFacts,
   CredentialsAsked,
+  SceneFacts,
 } from "../../front/console/console-facts.ts";
 import {
   type ConsoleListener,
@@ -19,7 +20,7 @@ import { listenError } from "../listen-error.ts";
 import { isLoopback } from "../network-guard.ts";
 import type { Settings } from "../settings.ts";
 import type { ConsoleAt } from "../side-addresses.ts";
-import { judgedCredentials, type ServiceOf } from "./credentials.ts";
+import { judgedCredentials, type ServiceOf, type StoreOf } from "./credentials.ts";
 import { FigureReader, type FigureSetup } from "./figure-reader.ts";
 import { Holders } from "./holders.ts";
 import { pageFolder } from "./page-folder.ts";
@@ -27,6 +28,9 @@ import { pageFolder } from "./page-folder.ts";
 interface ConsoleSetup extends FigureSetup {
   readonly origins: ReadonlyMap<ServiceName, string>;
   readonly serviceOf: ServiceOf;
+  readonly storeOf: StoreOf;
+  /** Null without a lab. */
+  readonly scenes: SceneFacts | null;
 }
 
 /** The web console of a server. */
@@ -95,6 +99,7 @@ class Facts implements ConsoleFacts {
   readonly startedMs: Instant;
   readonly place: string;
   readonly urls: Readonly<Record<string, string>>;
+  readonly scenes: SceneFacts | null;
   readonly #holders: Holders;
   readonly #figures: FigureReader;
   readonly #setup: ConsoleSetup;
@@ -106,6 +111,7 @@ class Facts implements ConsoleFacts {
     this.version = software.slice(software.indexOf("/") + 1);
     this.startedMs = clock.now();
     this.place = settings.places.map(placeOf).join("; ");
+    this.scenes = setup.scenes;
     this.urls = reachableUrls(origins, settings.listen);
     this.#holders = new Holders(stores);
     this.#figures = new FigureReader(setup);
@@ -132,8 +138,8 @@ class Facts implements ConsoleFacts {
   }
 
   judge(asked: CredentialsAsked) {
-    const { data, serviceOf } = this.#setup;
-    return judgedCredentials(asked, this.settings, data.store, serviceOf);
+    const { storeOf, serviceOf } = this.#setup;
+    return judgedCredentials(asked, this.settings, storeOf, serviceOf);
   }
 
   begin(): void {

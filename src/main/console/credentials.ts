@@ -23,6 +23,9 @@ import { admitToTable } from "../../service/table/admit.ts";
 import type { Store, View } from "../../store/store.ts";
 import type { Settings } from "../settings.ts";
 
+/** Returns the records of an account. */
+export type StoreOf = (account: string, settings: Settings) => Pick<Store, "read">;
+
 /** Returns the service behind a listener, without a lab around it. */
 export type ServiceOf = (name: RestServiceName) => RestService | undefined;
 
@@ -41,7 +44,7 @@ const NEEDS: Readonly<Record<RestServiceName, Readonly<Record<string, Need>>>> =
 export async function judgedCredentials(
   { service, sent, shownText, account }: CredentialsAsked,
   settings: Settings,
-  store: Store,
+  storeOf: StoreOf,
   serviceOf: ServiceOf,
 ): Promise<CredentialsJudged | null> {
   const found = serviceOf(service);
@@ -56,7 +59,8 @@ export async function judgedCredentials(
     shownText,
   });
   const { call, ...judged } = explained;
-  const permitted = call === null ? null : await judgeNeed(service, call, sent, store);
+  const permitted =
+    call === null ? null : await judgeNeed(service, call, sent, storeOf(call.account, settings));
   return withClientText({
     ...judged,
     refusal: judged.refusal ?? permitted?.refusal ?? null,
@@ -77,7 +81,7 @@ async function judgeNeed(
   service: RestServiceName,
   call: GatedCall,
   sent: SentRequest,
-  store: Store,
+  store: Pick<Store, "read">,
 ): Promise<Pick<CredentialsJudged, "refusal" | "need"> | null> {
   const need = NEEDS[service][operationOf(call, sent)];
   if (need === undefined) return null;
