@@ -1,3 +1,4 @@
+import type { Page } from "./pages.ts";
 import type { Account } from "./storage.ts";
 import { children, elements, escapeXml, textAt } from "./xml.ts";
 
@@ -24,7 +25,7 @@ export async function listBlobs(
   prefix: string,
   { isFlat, withDeleted }: { isFlat: boolean; withDeleted: boolean },
   marker: string,
-): Promise<{ blobs: ListedBlob[]; next: string }> {
+): Promise<Page<ListedBlob>> {
   const answer = await account.ask({
     service: "blob",
     path: [container],
@@ -49,7 +50,7 @@ export async function listBlobs(
     }),
   );
   const blobs = elements(xml, "Blob").map(listedBlob);
-  return { blobs: [...prefixes, ...blobs], next: textAt(xml.documentElement, "NextMarker") };
+  return { rows: [...prefixes, ...blobs], next: textAt(xml.documentElement, "NextMarker") };
 }
 
 const NOTHING = {

@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { BlobDetails } from "./blob-details.tsx";
 import { type ListedBlob, listBlobs } from "./blobs.ts";
 import { Crumbs } from "./crumbs.tsx";
-import { bytesText, dateText } from "./format.ts";
+import { bytesText, countText, dateText } from "./format.ts";
+import { usePages } from "./pages.ts";
 import { Empty, Problem, Rows } from "./parts.tsx";
 import { type Account, uploadBlob } from "./storage.ts";
 import { linkTo } from "./way.ts";
@@ -14,21 +15,17 @@ export function BlobList(props: { account: Account; container: string; prefix: s
   const [withDeleted, setWithDeleted] = useState(false);
   const [opened, setOpened] = useState<ListedBlob | null>(null);
   const [isOver, setOver] = useState(false);
-  const [round, setRound] = useState(0);
-  const { rows, error, isWhole, more } = usePages(
-    account,
-    container,
-    prefix === "" ? "" : `${prefix}/`,
-    { isFlat, withDeleted },
-    round,
+  const below = prefix === "" ? "" : `${prefix}/`;
+  const { rows, error, isWhole, more, reload } = usePages(
+    (from) => listBlobs(account, container, below, { isFlat, withDeleted }, from),
+    [account.name, container, below, isFlat, withDeleted],
   );
-  const reload = () => setRound((one) => one + 1);
   const uploads = useUploads(account, container, prefix, reload);
   const parts = prefix.split("/").filter((part) => part !== "");
   const open = (row: ListedBlob) => {
     if (!row.isPrefix) return setOpened(row);
-    const below = row.name.split("/").filter((part) => part !== "");
-    location.hash = linkTo("browse", account.name, "blobs", container, ...below);
+    const names = row.name.split("/").filter((part) => part !== "");
+    location.hash = linkTo("browse", account.name, "blobs", container, ...names);
   };
   return (
     <>
@@ -70,8 +67,8 @@ export function BlobList(props: { account: Account; container: string; prefix: s
         <button type="button" onClick={reload}>
           Refresh
         </button>
-        <span class="hint">
-          {rows.length}
+        <span class="hint" role="status">
+          {countText(rows.length)}
           {isWhole ? "" : "+"} shown
         </span>
       </div>
@@ -140,48 +137,6 @@ export function BlobList(props: { account: Account; container: string; prefix: s
       </div>
     </>
   );
-}
-
-interface Terms {
-  readonly isFlat: boolean;
-  readonly withDeleted: boolean;
-}
-
-/** Loads page after page, by marker, as the end comes into sight. */
-function usePages(
-  account: Account,
-  container: string,
-  prefix: string,
-  terms: Terms,
-  round: number,
-) {
-  const [rows, setRows] = useState<readonly ListedBlob[]>([]);
-  const [error, setError] = useState<unknown>(null);
-  const [marker, setMarker] = useState<string | null>("");
-  const busy = useRef(false);
-  const { isFlat, withDeleted } = terms;
-  const load = async (from: string) => {
-    if (busy.current) return;
-    busy.current = true;
-    try {
-      const page = await listBlobs(account, container, prefix, { isFlat, withDeleted }, from);
-      setRows((known) => (from === "" ? page.blobs : [...known, ...page.blobs]));
-      setMarker(page.next === "" ? null : page.next);
-      setError(null);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      busy.current = false;
-    }
-  };
-  // begins anew when any of these change.
-  useEffect(() => {
-    load("");
-  }, [account.name, container, prefix, isFlat, withDeleted, round]);
-  const more = () => {
-    if (marker !== null && marker !== "") load(marker);
-  };
-  return { rows, error, isWhole: marker === null, more };
 }
 
 interface Upload {

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { Crumbs } from "./crumbs.tsx";
-import { Confirm, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { type Entity, typeOf, useSeenProperties } from "./entities.ts";
+import { FilterInput } from "./filter-input.tsx";
+import { countText } from "./format.ts";
+import { type Page, usePages } from "./pages.ts";
+import { Confirm, Dialog, Empty, Problem, Rows } from "./parts.tsx";
 import type { Account } from "./storage.ts";
 
-type Entity = Readonly<Record<string, unknown>>;
-
 const PAGE = "1000";
-/** Properties of OData that are no data. */
-const NOTES = /odata\./;
 const COLUMNS_MAX = 6;
 
 /** A table: query, edit with the ETag that was read, insert, delete. */
@@ -15,12 +15,12 @@ export function TableView({ account, table }: { account: Account; table: string 
   const [asked, setAsked] = useState("");
   const [filter, setFilter] = useState("");
   const [edited, setEdited] = useState<Entity | "new" | null>(null);
-  const { value, error, reload } = useLoaded(
-    () => query(account, table, filter),
+  const { rows, error, isWhole, more, reload } = usePages(
+    (from) => query(account, table, filter, from),
     [account.name, table, filter],
   );
-  const names = [...new Set((value?.entities ?? []).flatMap(namesIn))];
-  const columns = names.slice(0, COLUMNS_MAX);
+  const seen = useSeenProperties(rows);
+  const columns = [...seen.keys()].filter((name) => !isKey(name)).slice(0, COLUMNS_MAX);
   return (
     <>
       <Crumbs
@@ -37,33 +37,32 @@ export function TableView({ account, table }: { account: Account; table: string 
           reload();
         }}
       >
-        <input
-          placeholder="PartitionKey eq 'a' and Count gt 3"
-          aria-label="Filter"
-          list="table-names"
-          value={asked}
-          onInput={(event) => setAsked(event.currentTarget.value)}
-        />
-        <datalist id="table-names">
-          {names.map((name) => (
-            <option key={name} value={`${name} eq `} />
-          ))}
-        </datalist>
+        <FilterInput value={asked} properties={seen} onInput={setAsked} />
         <button type="submit">Query</button>
         <button type="button" onClick={() => setEdited("new")}>
           Insert
         </button>
+        <span class="hint" role="status">
+          {countText(rows.length)}
+          {isWhole ? "" : "+"} shown
+        </span>
       </form>
       <Problem error={error} />
-      {value === null ? null : value.entities.length === 0 ? (
+      {rows.length === 0 && isWhole ? (
         <Empty>
           {filter === "" ? "The table is empty. Insert an entity." : "No entity fits the filter."}
         </Empty>
       ) : (
         <Rows
           label="Entities"
-          columns={["PartitionKey", "RowKey", ...columns, "ETag"]}
-          rows={value.entities}
+          columns={[
+            "PartitionKey",
+            "RowKey",
+            ...columns.map((name) => `${name} (${seen.get(name)?.type})`),
+            "ETag",
+          ]}
+          rows={rows}
+          onEnd={more}
           keyOf={(entity) => `${entity.PartitionKey} ${entity.RowKey}`}
           onOpen={setEdited}
           cells={(entity) => [
@@ -74,7 +73,6 @@ export function TableView({ account, table }: { account: Account; table: string 
           ]}
         />
       )}
-      {value?.isMore ? <p class="hint">There are more: filter to see others.</p> : null}
       {edited === null ? null : (
         <Editor
           account={account}
@@ -162,15 +160,30 @@ function Editor(props: {
   );
 }
 
-async function query(account: Account, table: string, filter: string) {
+/** The continuation of a table is two keys, of which the second may be missing. */
+async function query(
+  account: Account,
+  table: string,
+  filter: string,
+  from: string,
+): Promise<Page<Entity>> {
+  const [partition = "", row = null] = from === "" ? [] : JSON.parse(from);
   const answer = await account.ask({
     service: "table",
     path: [`${table}()`],
-    query: { $top: PAGE, ...(filter === "" ? {} : { $filter: filter }) },
+    query: {
+      $top: PAGE,
+      ...(filter === "" ? {} : { $filter: filter }),
+      ...(from === "" ? {} : { NextPartitionKey: partition }),
+      ...(row === null ? {} : { NextRowKey: row }),
+    },
   });
   const { value } = await answer.json<{ value: Entity[] }>();
-  return { entities: value, isMore: answer.header("x-ms-continuation-NextPartitionKey") !== "" };
+  const next = NEXT_KEYS.map((name) => answer.header(name)).filter((key) => key !== "");
+  return { rows: value, next: next.length === 0 ? "" : JSON.stringify(next) };
 }
+
+const NEXT_KEYS = ["x-ms-continuation-NextPartitionKey", "x-ms-continuation-NextRowKey"];
 
 async function write(
   account: Account,
@@ -199,17 +212,13 @@ function etagOf(entity: Entity): string {
   return String(entity["odata.etag"] ?? "");
 }
 
-/** Names of properties of the user's own. */
-function namesIn(entity: Entity): string[] {
-  const own = (name: string) => !NOTES.test(name) && !/^(PartitionKey|RowKey)$/.test(name);
-  return Object.keys(entity).filter(own);
+function isKey(name: string): boolean {
+  return name === "PartitionKey" || name === "RowKey";
 }
 
 function shownValue(entity: Entity, name: string) {
   const value = entity[name];
-  if (value === undefined) return "";
-  const type = String(entity[`${name}@odata.type`] ?? "").replace("Edm.", "");
-  return <span title={type || typeof value}>{String(value)}</span>;
+  return value === undefined ? "" : <span title={typeOf(entity, name)}>{String(value)}</span>;
 }
 
 /** The properties that a user may change, with their types. */

@@ -115,6 +115,8 @@ export function useLoaded<T>(load: () => Promise<T>, needs: readonly unknown[]) 
 }
 
 const ROW_PX = 36;
+/** Heights of the box that are loaded before they come into sight. */
+const AHEAD = 4;
 
 /** A table of which only the rows in sight exist, so that 100,000 of them scroll smoothly. */
 export function Rows<T>(props: {
@@ -143,16 +145,16 @@ export function Rows<T>(props: {
     if (box === null) return;
     setFrom(Math.floor(box.scrollTop / ROW_PX));
     setHeight(box.clientHeight);
-    if (box.scrollTop + 2 * box.clientHeight >= box.scrollHeight) onEnd?.();
+    if (box.scrollTop + AHEAD * box.clientHeight >= box.scrollHeight) onEnd?.();
   };
   // looks again when there are more rows.
   useEffect(look, [rows.length]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls can be scrolled by keys.
     <section class={boxClass} ref={ref} onScroll={look} aria-label={label} tabIndex={0}>
-      <table aria-rowcount={rows.length}>
+      <table aria-rowcount={rows.length + 1}>
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
             {columns.map((column) => (
               <th key={column} scope="col">
                 {column}
@@ -162,8 +164,12 @@ export function Rows<T>(props: {
         </thead>
         <tbody>
           {first > 0 ? <Gap rows={first} columns={columns.length} /> : null}
-          {rows.slice(first, first + shown).map((row) => (
-            <tr key={keyOf(row)} class={`${classOf?.(row) ?? ""} ${isOpen?.(row) ? "open" : ""}`}>
+          {rows.slice(first, first + shown).map((row, at) => (
+            <tr
+              key={keyOf(row)}
+              aria-rowindex={first + at + 2}
+              class={`${classOf?.(row) ?? ""} ${isOpen?.(row) ? "open" : ""}`}
+            >
               {cells(row).map((cell, at) => (
                 <td key={at}>
                   {at === 0 && onOpen !== undefined ? (

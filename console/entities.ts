@@ -1,0 +1,69 @@
+import { useRef } from "preact/hooks";
+import { literalOf, type SeenProperty } from "./filter-completion.ts";
+
+/** An entity with all of OData's metadata. */
+export type Entity = Readonly<Record<string, unknown>>;
+
+/** Values of a property that completion offers. */
+const VALUES_MAX = 5;
+/** A longer value is no help in a list. */
+const VALUE_CHARS_MAX = 40;
+
+/** The type of a property, without `Edm.`. JSON tells some types by itself, others are named. */
+export function typeOf(entity: Entity, name: string): string {
+  const named = entity[`${name}@odata.type`];
+  if (named !== undefined) return String(named).replace("Edm.", "");
+  const value = entity[name];
+  if (typeof value === "boolean") return "Boolean";
+  if (typeof value === "number") return Number.isInteger(value) ? "Int32" : "Double";
+  return "String";
+}
+
+interface Collected {
+  readonly types: Map<string, string>;
+  readonly values: Map<string, Set<string>>;
+}
+
+/** Properties of the entities that are loaded, in the order in which they were first seen. */
+export function useSeenProperties(rows: readonly Entity[]): ReadonlyMap<string, SeenProperty> {
+  const seen = useRef({ first: rows[0], count: 0, found: new Map<string, SeenProperty>() });
+  if (seen.current.first !== rows[0] || rows.length < seen.current.count) {
+    seen.current = { first: rows[0], count: 0, found: new Map() };
+  }
+  const { count, found } = seen.current;
+  if (count < rows.length || found.size === 0) {
+    // Only new rows are looked at: there may be 100,000.
+    seen.current = { first: rows[0], count: rows.length, found: merged(found, rows.slice(count)) };
+  }
+  return seen.current.found;
+}
+
+function merged(
+  known: ReadonlyMap<string, SeenProperty>,
+  rows: readonly Entity[],
+): Map<string, SeenProperty> {
+  const types = new Map([...known].map(([name, { type }]) => [name, type]));
+  const values = new Map([...known].map(([name, one]) => [name, new Set(one.values)]));
+  for (const name of ["PartitionKey", "RowKey"]) if (!types.has(name)) types.set(name, "String");
+  for (const row of rows) collect({ types, values }, row);
+  return new Map(
+    [...types].map(([name, type]) => [name, { type, values: [...(values.get(name) ?? [])] }]),
+  );
+}
+
+function collect({ types, values }: Collected, row: Entity): void {
+  for (const name of Object.keys(row)) {
+    if (name.includes("odata.")) continue;
+    const type = typeOf(row, name);
+    const known = types.get(name);
+    if (known === undefined) types.set(name, type);
+    else if (known !== type && known !== MIXED) types.set(name, MIXED);
+    const some = values.get(name) ?? new Set();
+    // JSON has bytes in Base64, a filter in hexadecimal.
+    if (some.size >= VALUES_MAX || type === "Binary") continue;
+    const literal = literalOf(row[name], type);
+    if (literal.length <= VALUE_CHARS_MAX) values.set(name, some.add(literal));
+  }
+}
+
+const MIXED = "mixed";
