@@ -72,6 +72,7 @@ export type Held =
       readonly popReceipt: string;
       readonly dequeueCount: number;
       readonly putMs: number;
+      readonly sinceMs: number;
       readonly untilMs: number;
     }
   | {

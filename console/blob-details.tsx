@@ -1,8 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import { AccessControlDialog } from "./access-control.tsx";
 import { addressOf, type ListedBlob, readTags, writeTags } from "./blobs.ts";
 import { bytesText } from "./format.ts";
 import { Confirm, Copy, Problem, useLoaded } from "./parts.tsx";
 import { type Account, type Answer, save } from "./storage.ts";
+import type { useTransfers } from "./transfers.tsx";
 
 /** Headers of a blob that are shown, in this order. */
 const SHOWN: readonly (readonly [string, string])[] = [
@@ -29,19 +31,23 @@ export function BlobDetails(props: {
   account: Account;
   container: string;
   blob: ListedBlob;
+  isHierarchical: boolean;
+  transfers: ReturnType<typeof useTransfers>;
   onChange: () => void;
   onClose: () => void;
 }) {
-  const { account, container, blob, onChange, onClose } = props;
+  const { account, container, blob, isHierarchical, transfers, onChange, onClose } = props;
   const at = addressOf(container, blob);
   const isCurrent = blob.revision === "" && !blob.isDeleted;
   const [problem, setProblem] = useState<unknown>(null);
   const [isDeleting, setDeleting] = useState(false);
+  const [isAccessShown, setAccessShown] = useState(false);
   const { value, error, reload } = useLoaded(async () => {
     if (blob.isDeleted) return null;
     const answer = await account.ask({ ...at, method: "HEAD" });
-    return { answer, tags: await readTags(account, at) };
-  }, [blob.name, blob.revision]);
+    // Containers with directories have no tags.
+    return { answer, tags: isHierarchical ? null : await readTags(account, at) };
+  }, [blob.name, blob.revision, isHierarchical]);
   const act = async (work: () => Promise<unknown>) => {
     try {
       await work();
@@ -70,7 +76,14 @@ export function BlobDetails(props: {
             Undelete
           </button>
         ) : (
-          <button type="button" onClick={() => act(() => save(account, at, nameOf(blob)))}>
+          <button
+            type="button"
+            onClick={() =>
+              transfers.run(blob.name, blob.bytes, (ticket) =>
+                save(account, at, nameOf(blob), ticket),
+              )
+            }
+          >
             Download
           </button>
         )}
@@ -84,6 +97,11 @@ export function BlobDetails(props: {
             Delete
           </button>
         )}
+        {isHierarchical && isCurrent ? (
+          <button type="button" onClick={() => setAccessShown(true)}>
+            Access control
+          </button>
+        ) : null}
         <Copy text={`${container}/${blob.name}`} label="Copy path" />
       </div>
       {value === null ? null : (
@@ -119,16 +137,27 @@ export function BlobDetails(props: {
                   })
                 }
               />
-              <Pairs
-                title="Tags"
-                pairs={value.tags}
-                onSave={(pairs) => act(() => writeTags(account, at, pairs))}
-              />
+              {value.tags === null ? null : (
+                <Pairs
+                  title="Tags"
+                  pairs={value.tags}
+                  onSave={(pairs) => act(() => writeTags(account, at, pairs))}
+                />
+              )}
             </>
           ) : null}
           <Preview account={account} at={at} type={value.answer.header("content-type")} />
         </>
       )}
+      {isAccessShown ? (
+        <AccessControlDialog
+          account={account}
+          container={container}
+          path={blob.name}
+          isDirectory={false}
+          onClose={() => setAccessShown(false)}
+        />
+      ) : null}
       {isDeleting ? (
         <Confirm
           title={`Delete ${blob.name}${blob.note}`}

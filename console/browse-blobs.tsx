@@ -2,10 +2,12 @@ import { useState } from "preact/hooks";
 import { BlobDetails } from "./blob-details.tsx";
 import { type ListedBlob, listBlobs } from "./blobs.ts";
 import { Crumbs } from "./crumbs.tsx";
+import { DirectoryTools, useIsHierarchical } from "./directory-tools.tsx";
 import { bytesText, countText, dateText } from "./format.ts";
 import { usePages } from "./pages.ts";
 import { Empty, Problem, Rows } from "./parts.tsx";
 import { type Account, uploadBlob } from "./storage.ts";
+import { useTransfers } from "./transfers.tsx";
 import { linkTo } from "./way.ts";
 
 /** The blobs of a container below a prefix: as directories, or all of them. */
@@ -20,7 +22,17 @@ export function BlobList(props: { account: Account; container: string; prefix: s
     (from) => listBlobs(account, container, below, { isFlat, withDeleted }, from),
     [account.name, container, below, isFlat, withDeleted],
   );
-  const uploads = useUploads(account, container, prefix, reload);
+  const transfers = useTransfers();
+  const isHierarchical = useIsHierarchical(account, container);
+  const upload = async (files: readonly File[]) => {
+    for (const file of files) {
+      const name = `${below}${file.name}`;
+      const isDone = await transfers.run(name, file.size, (ticket) =>
+        uploadBlob(account, container, name, file, ticket),
+      );
+      if (isDone) reload();
+    }
+  };
   const parts = prefix.split("/").filter((part) => part !== "");
   const open = (row: ListedBlob) => {
     if (!row.isPrefix) return setOpened(row);
@@ -45,7 +57,7 @@ export function BlobList(props: { account: Account; container: string; prefix: s
           <input
             type="file"
             multiple
-            onChange={(event) => uploads.start([...(event.currentTarget.files ?? [])])}
+            onChange={(event) => upload([...(event.currentTarget.files ?? [])])}
           />
         </label>
         <label>
@@ -72,21 +84,10 @@ export function BlobList(props: { account: Account; container: string; prefix: s
           {isWhole ? "" : "+"} shown
         </span>
       </div>
-      {uploads.running.map(({ name, done, total, problem, cancel }) => (
-        <div key={name}>
-          <label>
-            {name}: {bytesText(done)} of {bytesText(total)}
-            <progress value={done} max={total || 1} />
-          </label>{" "}
-          {problem === null ? (
-            <button type="button" class="small" onClick={cancel}>
-              Cancel
-            </button>
-          ) : (
-            <Problem error={problem} />
-          )}
-        </div>
-      ))}
+      {isHierarchical ? (
+        <DirectoryTools account={account} container={container} path={prefix} onChange={reload} />
+      ) : null}
+      {transfers.list}
       <Problem error={error} />
       <div class={`split ${opened === null ? "" : "two"}`}>
         <section
@@ -100,7 +101,7 @@ export function BlobList(props: { account: Account; container: string; prefix: s
           onDrop={(event) => {
             event.preventDefault();
             setOver(false);
-            uploads.start([...(event.dataTransfer?.files ?? [])]);
+            upload([...(event.dataTransfer?.files ?? [])]);
           }}
         >
           {rows.length === 0 && isWhole ? (
@@ -130,6 +131,8 @@ export function BlobList(props: { account: Account; container: string; prefix: s
             account={account}
             container={container}
             blob={opened}
+            isHierarchical={isHierarchical}
+            transfers={transfers}
             onChange={reload}
             onClose={() => setOpened(null)}
           />
@@ -137,47 +140,4 @@ export function BlobList(props: { account: Account; container: string; prefix: s
       </div>
     </>
   );
-}
-
-interface Upload {
-  readonly name: string;
-  readonly done: number;
-  readonly total: number;
-  readonly problem: unknown;
-  readonly cancel: () => void;
-}
-
-function useUploads(account: Account, container: string, prefix: string, onDone: () => void) {
-  const [running, setRunning] = useState<readonly Upload[]>([]);
-  const change = (name: string, changes: Partial<Upload>) =>
-    setRunning((all) => all.map((one) => (one.name === name ? { ...one, ...changes } : one)));
-  const start = async (files: readonly File[]) => {
-    for (const file of files) {
-      const name = prefix === "" ? file.name : `${prefix}/${file.name}`;
-      const abort = new AbortController();
-      const upload = {
-        name,
-        done: 0,
-        total: file.size,
-        problem: null,
-        cancel: () => abort.abort(),
-      };
-      setRunning((all) => [...all.filter((one) => one.name !== name), upload]);
-      try {
-        await uploadBlob(
-          account,
-          container,
-          name,
-          file,
-          (done) => change(name, { done }),
-          abort.signal,
-        );
-        setRunning((all) => all.filter((one) => one.name !== name));
-        onDone();
-      } catch (problem) {
-        change(name, { problem });
-      }
-    }
-  };
-  return { running, start };
 }

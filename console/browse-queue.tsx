@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Crumbs } from "./crumbs.tsx";
 import { countText, dateText } from "./format.ts";
+import { HiddenMessages } from "./hidden-messages.tsx";
 import { Confirm, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
 import type { Account } from "./storage.ts";
 import { elements, escapeXml, textAt } from "./xml.ts";
@@ -17,7 +18,8 @@ interface Message {
 }
 
 /** Peeks at a queue, which changes nothing for its clients. */
-export function QueueView({ account, queue }: { account: Account; queue: string }) {
+export function QueueView(props: { account: Account; queue: string; hasApi: boolean }) {
+  const { account, queue, hasApi } = props;
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<unknown>(null);
   const [isClearing, setClearing] = useState(false);
@@ -69,7 +71,7 @@ export function QueueView({ account, queue }: { account: Account; queue: string 
         <>
           <p class="hint">
             About {countText(value.count)} messages. The first {value.messages.length} visible ones
-            are shown; hidden ones are under “Who holds what”.
+            are shown{hasApi ? ", then hidden ones." : ". A SAS cannot see hidden ones."}
           </p>
           {value.messages.length === 0 ? (
             <Empty>No message is visible. Put one above, or wait for a hidden one to return.</Empty>
@@ -90,6 +92,7 @@ export function QueueView({ account, queue }: { account: Account; queue: string 
           )}
         </>
       )}
+      {hasApi ? <HiddenMessages account={account} queue={queue} onChange={reload} /> : null}
       {isClearing ? (
         <Confirm
           title={`Clear ${queue}`}

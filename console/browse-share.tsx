@@ -1,8 +1,11 @@
 import { useState } from "preact/hooks";
 import { Crumbs } from "./crumbs.tsx";
 import { bytesText, dateText } from "./format.ts";
-import { Confirm, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
-import { type Account, save } from "./storage.ts";
+import { type Page, usePages } from "./pages.ts";
+import { Confirm, Empty, Problem, Rows } from "./parts.tsx";
+import { ShareSnapshots, snapshotQuery } from "./share-snapshots.tsx";
+import { type Account, save, type Ticket } from "./storage.ts";
+import { useTransfers } from "./transfers.tsx";
 import { linkTo } from "./way.ts";
 import { elements, textAt } from "./xml.ts";
 
@@ -13,6 +16,7 @@ interface Item {
   readonly modified: string;
 }
 
+const PAGE = "1000";
 /** One range of Put Range. */
 const RANGE_BYTES = 4 * 1024 * 1024;
 
@@ -22,11 +26,14 @@ export function ShareView(props: { account: Account; share: string; path: string
   const [problem, setProblem] = useState<unknown>(null);
   const [doomed, setDoomed] = useState<Item | null>(null);
   const [name, setName] = useState("");
+  const [snapshot, setSnapshot] = useState("");
+  const transfers = useTransfers();
   const below = (item: string) => (path === "" ? item : `${path}/${item}`);
-  const { value, error, reload } = useLoaded(
-    () => list(account, share, path),
-    [account.name, share, path],
+  const { rows, error, isWhole, more, reload } = usePages(
+    (from) => list(account, share, path, snapshot, from),
+    [account.name, share, path, snapshot],
   );
+  const isNow = snapshot === "";
   const act = async (work: () => Promise<unknown>) => {
     try {
       await work();
@@ -49,8 +56,10 @@ export function ShareView(props: { account: Account; share: string; path: string
           ),
         ]}
       />
+      <ShareSnapshots account={account} share={share} chosen={snapshot} onChoose={setSnapshot} />
       <form
         class="tools"
+        hidden={!isNow}
         onSubmit={(event) => {
           event.preventDefault();
           const query = { restype: "directory" };
@@ -78,10 +87,12 @@ export function ShareView(props: { account: Account; share: string; path: string
             type="file"
             multiple
             onChange={(event) => {
-              const files = [...(event.currentTarget.files ?? [])];
-              act(async () => {
-                for (const file of files) await upload(account, share, below(file.name), file);
-              });
+              for (const file of event.currentTarget.files ?? []) {
+                const to = below(file.name);
+                transfers
+                  .run(to, file.size, (ticket) => upload(account, share, to, file, ticket))
+                  .then((isDone) => isDone && reload());
+              }
             }}
           />
         </label>
@@ -89,30 +100,41 @@ export function ShareView(props: { account: Account; share: string; path: string
           Refresh
         </button>
       </form>
+      {transfers.list}
       <Problem error={problem ?? error} />
-      {value === null ? null : value.length === 0 ? (
-        <Empty>The directory is empty. Upload files here, or mount the share over SMB.</Empty>
+      {rows.length === 0 && isWhole ? (
+        <Empty>
+          {isNow
+            ? "The directory is empty. Upload files here, or mount the share over SMB."
+            : "The directory was empty when the snapshot was made."}
+        </Empty>
       ) : (
         <Rows
           label="Files"
           columns={["Name", "Size", "Changed", ""]}
-          rows={value}
+          rows={rows}
+          onEnd={more}
           keyOf={(item) => item.name}
           onOpen={(item) => {
             if (item.isDirectory) {
               location.hash = linkTo("browse", account.name, "shares", share, ...parts, item.name);
             } else {
-              const asked = { service: "file", path: [share, below(item.name)] } as const;
-              act(() => save(account, asked, item.name));
+              const query = snapshotQuery(snapshot);
+              const asked = { service: "file", path: [share, below(item.name)], query } as const;
+              transfers.run(below(item.name), item.bytes, (ticket) =>
+                save(account, asked, item.name, ticket),
+              );
             }
           }}
           cells={(item) => [
             item.isDirectory ? `${item.name}/` : item.name,
             item.isDirectory ? "" : bytesText(item.bytes),
             dateText(item.modified),
-            <button type="button" class="small danger" onClick={() => setDoomed(item)}>
-              Delete<span class="sr"> {item.name}</span>
-            </button>,
+            isNow ? (
+              <button type="button" class="small danger" onClick={() => setDoomed(item)}>
+                Delete<span class="sr"> {item.name}</span>
+              </button>
+            ) : null,
           ]}
         />
       )}
@@ -145,39 +167,47 @@ const NEW_ITEM = {
   "x-ms-file-last-write-time": "now",
 };
 
-async function list(account: Account, share: string, path: string): Promise<Item[]> {
-  const all: Item[] = [];
-  for (let marker = ""; ; ) {
-    const answer = await account.ask({
-      service: "file",
-      path: path === "" ? [share] : [share, path],
-      query: {
-        restype: "directory",
-        comp: "list",
-        include: "Timestamps",
-        ...(marker === "" ? {} : { marker }),
-      },
-      headers: { "x-ms-file-extended-info": "true" },
-    });
-    const xml = await answer.xml();
-    for (const name of ["Directory", "File"]) {
-      for (const found of elements(xml, name)) {
-        all.push({
-          name: textAt(found, "Name"),
-          isDirectory: name === "Directory",
-          bytes: Number(textAt(found, "Properties/Content-Length")),
-          modified: textAt(found, "Properties/LastWriteTime"),
-        });
-      }
-    }
-    marker = textAt(xml.documentElement, "NextMarker");
-    if (marker === "") return all;
-  }
+async function list(
+  account: Account,
+  share: string,
+  path: string,
+  snapshot: string,
+  from: string,
+): Promise<Page<Item>> {
+  const answer = await account.ask({
+    service: "file",
+    path: path === "" ? [share] : [share, path],
+    query: {
+      restype: "directory",
+      comp: "list",
+      include: "Timestamps",
+      maxresults: PAGE,
+      ...snapshotQuery(snapshot),
+      ...(from === "" ? {} : { marker: from }),
+    },
+    headers: { "x-ms-file-extended-info": "true" },
+  });
+  const xml = await answer.xml();
+  const rows = ["Directory", "File"].flatMap((name) =>
+    elements(xml, name).map((found) => ({
+      name: textAt(found, "Name"),
+      isDirectory: name === "Directory",
+      bytes: Number(textAt(found, "Properties/Content-Length")),
+      modified: textAt(found, "Properties/LastWriteTime"),
+    })),
+  );
+  return { rows, next: textAt(xml.documentElement, "NextMarker") };
 }
 
 /** A file is created with its length, then written range by range. */
-async function upload(account: Account, share: string, path: string, file: File): Promise<void> {
-  const at = { service: "file", method: "PUT", path: [share, path] } as const;
+async function upload(
+  account: Account,
+  share: string,
+  path: string,
+  file: File,
+  { onProgress, signal }: Ticket,
+): Promise<void> {
+  const at = { service: "file", method: "PUT", path: [share, path], signal } as const;
   const length = String(file.size);
   await account.ask({
     ...at,
@@ -190,6 +220,7 @@ async function upload(account: Account, share: string, path: string, file: File)
       query: { comp: "range" },
       headers: { "x-ms-write": "update", "x-ms-range": `bytes=${from}-${from + body.size - 1}` },
       body,
+      onProgress: (bytes) => onProgress(from + bytes),
     });
   }
 }

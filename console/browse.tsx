@@ -4,11 +4,14 @@ import { QueueView } from "./browse-queue.tsx";
 import { ShareView } from "./browse-share.tsx";
 import { TableView } from "./browse-table.tsx";
 import { dateText } from "./format.ts";
-import { Confirm, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { type Page, usePages } from "./pages.ts";
+import { Confirm, Empty, Problem, Rows } from "./parts.tsx";
 import type { SignedIn } from "./signed-in.ts";
 import type { Account, ServiceName } from "./storage.ts";
 import { linkTo } from "./way.ts";
 import { elements, textAt } from "./xml.ts";
+
+const PAGE = "1000";
 
 type Kind = "blobs" | "queues" | "tables" | "shares";
 
@@ -71,19 +74,26 @@ export function Browse({ way, signedIn }: { way: readonly string[]; signedIn: Si
           kind={kind}
           container={container}
           path={path.join("/")}
+          hasApi={signedIn.home !== null}
         />
       )}
     </>
   );
 }
 
-function Inside(props: { account: Account; kind: Kind; container: string; path: string }) {
-  const { account, kind, container, path } = props;
+function Inside(props: {
+  account: Account;
+  kind: Kind;
+  container: string;
+  path: string;
+  hasApi: boolean;
+}) {
+  const { account, kind, container, path, hasApi } = props;
   switch (kind) {
     case "blobs":
       return <BlobList account={account} container={container} prefix={path} />;
     case "queues":
-      return <QueueView account={account} queue={container} />;
+      return <QueueView account={account} queue={container} hasApi={hasApi} />;
     case "tables":
       return <TableView account={account} table={container} />;
     case "shares":
@@ -102,7 +112,10 @@ function Containers({ account, kind }: { account: Account; kind: Kind }) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<unknown>(null);
   const [doomed, setDoomed] = useState<string | null>(null);
-  const { value, error, reload } = useLoaded(() => list(account, kind), [account.name, kind]);
+  const { rows, error, isWhole, more, reload } = usePages(
+    (from) => list(account, kind, from),
+    [account.name, kind],
+  );
   const add = async (event: Event) => {
     event.preventDefault();
     try {
@@ -131,7 +144,7 @@ function Containers({ account, kind }: { account: Account; kind: Kind }) {
         </button>
       </form>
       <Problem error={problem ?? error} />
-      {value === null ? null : value.length === 0 ? (
+      {rows.length === 0 && isWhole ? (
         <Empty>
           There is no {one} yet. Create one here, or with any client: Home has connection strings.
         </Empty>
@@ -139,7 +152,8 @@ function Containers({ account, kind }: { account: Account; kind: Kind }) {
         <Rows
           label={KINDS[kind].title}
           columns={["Name", "Changed", "", ""]}
-          rows={value}
+          rows={rows}
+          onEnd={more}
           keyOf={(listed) => listed.name}
           onOpen={(listed) => {
             location.hash = linkTo("browse", account.name, kind, listed.name);
@@ -171,34 +185,32 @@ function Containers({ account, kind }: { account: Account; kind: Kind }) {
   );
 }
 
-async function list(account: Account, kind: Kind): Promise<Listed[]> {
-  const { service } = KINDS[kind];
+async function list(account: Account, kind: Kind, from: string): Promise<Page<Listed>> {
+  const { service, one } = KINDS[kind];
   if (kind === "tables") {
     const answer = await account.ask({
       service,
       path: ["Tables"],
+      query: from === "" ? {} : { NextTableName: from },
       headers: { accept: "application/json;odata=nometadata" },
     });
     const { value } = await answer.json<{ value: { TableName: string }[] }>();
-    return value.map(({ TableName }) => ({ name: TableName, modified: "", note: "" }));
+    const rows = value.map(({ TableName }) => ({ name: TableName, modified: "", note: "" }));
+    return { rows, next: answer.header("x-ms-continuation-NextTableName") };
   }
-  const all: Listed[] = [];
-  const element = KINDS[kind].one[0]?.toUpperCase() + KINDS[kind].one.slice(1);
-  for (let marker = ""; ; ) {
-    const query = { comp: "list", ...(marker === "" ? {} : { marker }) };
-    const answer = await account.ask({ service, path: [""], query });
-    const xml = await answer.xml();
-    for (const found of elements(xml, element)) {
-      const lease = textAt(found, "Properties/LeaseState");
-      all.push({
-        name: textAt(found, "Name"),
-        modified: textAt(found, "Properties/Last-Modified"),
-        note: lease === "" || lease === "available" ? "" : lease,
-      });
-    }
-    marker = textAt(xml.documentElement, "NextMarker");
-    if (marker === "") return all;
-  }
+  const query = { comp: "list", maxresults: PAGE, ...(from === "" ? {} : { marker: from }) };
+  const answer = await account.ask({ service, path: [""], query });
+  const xml = await answer.xml();
+  const element = one[0]?.toUpperCase() + one.slice(1);
+  const rows = elements(xml, element).map((found) => {
+    const lease = textAt(found, "Properties/LeaseState");
+    return {
+      name: textAt(found, "Name"),
+      modified: textAt(found, "Properties/Last-Modified"),
+      note: lease === "" || lease === "available" ? "" : lease,
+    };
+  });
+  return { rows, next: textAt(xml.documentElement, "NextMarker") };
 }
 
 async function create(account: Account, kind: Kind, name: string): Promise<void> {

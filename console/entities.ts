@@ -24,16 +24,15 @@ interface Collected {
   readonly values: Map<string, Set<string>>;
 }
 
-/** Properties of the entities that are loaded, in the order in which they were first seen. */
+/** Properties of all entities that were loaded, in the order in which they were first seen. */
 export function useSeenProperties(rows: readonly Entity[]): ReadonlyMap<string, SeenProperty> {
-  const seen = useRef({ first: rows[0], count: 0, found: new Map<string, SeenProperty>() });
-  if (seen.current.first !== rows[0] || rows.length < seen.current.count) {
-    seen.current = { first: rows[0], count: 0, found: new Map() };
-  }
-  const { count, found } = seen.current;
-  if (count < rows.length || found.size === 0) {
+  const seen = useRef({ rows, count: -1, found: new Map<string, SeenProperty>() });
+  const { found, count } = seen.current;
+  const isLonger = seen.current.rows[0] === rows[0] && count >= 0;
+  if (!isLonger || count !== rows.length) {
     // Only new rows are looked at: there may be 100,000.
-    seen.current = { first: rows[0], count: rows.length, found: merged(found, rows.slice(count)) };
+    const news = isLonger ? rows.slice(count) : rows;
+    seen.current = { rows, count: rows.length, found: merged(found, news) };
   }
   return seen.current.found;
 }

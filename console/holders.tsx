@@ -8,7 +8,7 @@ import {
   type SeenRequest,
 } from "./api.ts";
 import { bytesText, durationText, timeText } from "./format.ts";
-import { Confirm, Empty, Rows } from "./parts.tsx";
+import { Confirm, Empty, Rows, useNow } from "./parts.tsx";
 import { endingOf } from "./release-holder.ts";
 import type { SignedIn } from "./signed-in.ts";
 
@@ -31,14 +31,9 @@ export function HolderPage({ signedIn }: { signedIn: SignedIn }) {
   const [text, setText] = useState("");
   const [order, setOrder] = useState<Order>("object");
   const [ending, setEnding] = useState<Holder | null>(null);
-  const [now, setNow] = useState(Date.now());
+  const now = useNow();
   const leasers = useLeasers();
   useEffect(() => listen<HolderList>("holders", setList, setLive), []);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-
   const all = list?.holders ?? [];
   const shown = all
     .filter(({ held }) => kind === "" || held.kind === kind)

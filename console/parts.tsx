@@ -114,6 +114,16 @@ export function useLoaded<T>(load: () => Promise<T>, needs: readonly unknown[]) 
   return { value, error, reload: () => setRound((one) => one + 1) };
 }
 
+/** The time, every second. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
 const ROW_PX = 36;
 /** Heights of the box that are loaded before they come into sight. */
 const AHEAD = 4;

@@ -21,11 +21,19 @@ export interface Asked {
   readonly signal?: AbortSignal;
 }
 
+/** What a transfer tells, and what cancels it. */
+export interface Ticket {
+  readonly onProgress: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
 export interface Answer {
   readonly status: number;
   header(name: string): string;
   /** The names of all headers, in lower case. */
   readonly names: readonly string[];
+  /** The body as it comes; null for an upload's answer, which is whole. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
   blob(): Promise<Blob>;
   text(): Promise<string>;
   xml(): Promise<Document>;
@@ -111,9 +119,9 @@ function percent(char: string): string {
 async function fetched(url: string, options: RequestInit): Promise<Answer> {
   // From its cache, the browser would add conditions to the request that the signature lacks.
   const response = await fetch(url, { ...options, cache: "no-store" });
-  const { status, headers } = response;
+  const { status, headers, body } = response;
   const blob = () => response.blob();
-  return answerFrom(status, [...headers.keys()], (name) => headers.get(name), blob);
+  return answerFrom(status, [...headers.keys()], (name) => headers.get(name), body, blob);
 }
 
 /** `fetch` does not tell how much was sent. */
@@ -137,6 +145,7 @@ function uploaded(
           request.status,
           [],
           (name) => request.getResponseHeader(name),
+          null,
           async () => request.response as Blob,
         ),
       );
@@ -151,12 +160,14 @@ function answerFrom(
   status: number,
   names: readonly string[],
   header: (name: string) => string | null,
+  body: Answer["body"],
   blob: () => Promise<Blob>,
 ): Answer {
   const text = async () => (await blob()).text();
   return {
     status,
     names,
+    body,
     header: (name) => header(name) ?? "",
     blob,
     text,
@@ -180,8 +191,7 @@ export async function uploadBlob(
   container: string,
   name: string,
   file: File,
-  onProgress: (bytes: number) => void,
-  signal: AbortSignal,
+  { onProgress, signal }: Ticket,
 ): Promise<void> {
   const at = { service: "blob", method: "PUT", path: [container, name], signal } as const;
   const type = file.type || "application/octet-stream";
@@ -207,13 +217,45 @@ export async function uploadBlob(
   });
 }
 
+/** Downloaded bytes that are held in the page's own memory; a browser moves more to the disk. */
+const HELD_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Saves what a request returns as a file of the user's. */
-export async function save(account: Account, asked: Asked, name: string): Promise<void> {
-  const answer = await account.ask(asked);
-  const url = URL.createObjectURL(await answer.blob());
+export async function save(
+  account: Account,
+  asked: Asked,
+  name: string,
+  { onProgress, signal }: Ticket,
+): Promise<void> {
+  const answer = await account.ask({ ...asked, signal });
+  const url = URL.createObjectURL(await received(answer.body, onProgress));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
   URL.revokeObjectURL(url);
+}
+
+/** Reads a body to its end, and tells how far it is. Rejects if the connection breaks before that. */
+async function received(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  onProgress: (bytes: number) => void,
+): Promise<Blob> {
+  const blobs: Blob[] = [];
+  let parts: Uint8Array<ArrayBuffer>[] = [];
+  let held = 0;
+  let done = 0;
+  const reader = body?.getReader();
+  for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+    parts.push(step.value);
+    held += step.value.length;
+    done += step.value.length;
+    if (held >= HELD_BYTES_MAX) {
+      blobs.push(new Blob(parts));
+      parts = [];
+      held = 0;
+    }
+    onProgress(done);
+  }
+  return new Blob([...blobs, ...parts]);
 }

@@ -113,12 +113,12 @@ test("100 MiB go up with progress, and a dropped file goes up, too", { skip }, a
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   })()`);
   await page.getByLabel("Upload files").setInputFiles(file);
-  await page.getByRole("button", { name: "large.bin" }).waitFor();
+  await page.getByRole("button", { name: "large.bin", exact: true }).waitFor();
   const seen = await page.evaluate<number[]>("window.seen");
   assert.ok(new Set(seen).size > 3, `progress was seen at ${seen}`);
   const { contentLength, etag } = await container.getBlobClient("large.bin").getProperties();
   assert.equal(contentLength, 100 * 1024 * 1024);
-  await page.getByRole("button", { name: "large.bin" }).click();
+  await page.getByRole("button", { name: "large.bin", exact: true }).click();
   await page.getByText(etag ?? "").waitFor();
   await page.evaluate(`(() => {
     const dataTransfer = new DataTransfer();
@@ -126,7 +126,7 @@ test("100 MiB go up with progress, and a dropped file goes up, too", { skip }, a
     const place = document.querySelector("[aria-label='Blobs: files can be dropped here']");
     place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   })()`);
-  await page.getByRole("button", { name: "small.txt" }).click();
+  await page.getByRole("button", { name: "small.txt", exact: true }).click();
   await page.getByRole("region", { name: "Preview" }).getByText("dropped").waitFor();
   const small = await container.getBlobClient("small.txt").downloadToBuffer();
   assert.equal(small.toString(), "dropped");

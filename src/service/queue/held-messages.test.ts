@@ -8,6 +8,8 @@ test("messages are shown while they are hidden, with the receipt that their clie
   const queues = await Queues.open();
   await queues.put(2);
   await queues.put(1, null, 60_000);
+  const putMs = queues.clock.now();
+  queues.clock.advance(5_000);
   const [got] = await queues.get();
   const scan = new HolderScan(queues.store, HELD_MESSAGES);
   const { holders } = await scan.list();
@@ -22,7 +24,8 @@ test("messages are shown while they are hidden, with the receipt that their clie
           id: got?.messageId,
           popReceipt: got?.receipt.toString("base64"),
           dequeueCount: 1,
-          putMs: queues.clock.now(),
+          putMs,
+          sinceMs: queues.clock.now(),
           untilMs: queues.clock.now() + 30_000,
         },
       ],

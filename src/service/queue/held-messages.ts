@@ -3,7 +3,13 @@ import { instantOfGuid } from "../../base/ids.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { isExpired } from "../../rules/visibility.ts";
 import type { Found, HeldRecords } from "../shared/holder-scan.ts";
-import { firstSlotKey, queueOfEntry, slotOfEntry, visibleAtOfSlotKey } from "./records.ts";
+import {
+  firstSlotKey,
+  issuedMsOf,
+  queueOfEntry,
+  slotOfEntry,
+  visibleAtOfSlotKey,
+} from "./records.ts";
 
 /** Hidden messages that are shown of each queue. */
 const MESSAGES_PER_QUEUE = 100;
@@ -29,6 +35,7 @@ export const HELD_MESSAGES: readonly HeldRecords[] = [
           popReceipt: receipt.toString("base64"),
           dequeueCount,
           putMs: instantOfGuid(id),
+          sinceMs: issuedMsOf(receipt),
           untilMs: visibleAtOfSlotKey(found.key),
         };
         return [{ held, at: { account, container: name, path: "" } }];

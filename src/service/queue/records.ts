@@ -12,7 +12,7 @@ import {
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
-import type { Stamp } from "../../base/stamp.ts";
+import { instantOf, type Stamp } from "../../base/stamp.ts";
 import type { Need } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -173,6 +173,11 @@ export function receiptOf(visibleAtMs: Instant, stamp: Stamp): Bytes {
   receipt.writeBigUInt64BE(BigInt(visibleAtMs), 0);
   receipt.writeBigUInt64BE(stamp, 8);
   return receipt;
+}
+
+/** When a receipt was issued: by the get, update or put that began its slot. */
+export function issuedMsOf(receipt: Bytes): Instant {
+  return instantOf(receipt.readBigUInt64BE(8));
 }
 
 /** Key of the first visibility slot that becomes visible at this time or later. */

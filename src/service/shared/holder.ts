@@ -77,6 +77,8 @@ export interface HiddenMessage {
   readonly popReceipt: string;
   readonly dequeueCount: number;
   readonly putMs: Instant;
+  /** When it was hidden: the age of the pop receipt counts from here. */
+  readonly sinceMs: Instant;
   readonly untilMs: Instant;
 }
 
