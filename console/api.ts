@@ -176,6 +176,32 @@ export interface Judged {
   } | null;
 }
 
+/** What takes space. */
+export interface Space {
+  /** The largest first. */
+  readonly rows: readonly {
+    readonly service: "blob" | "queue" | "table" | "file";
+    readonly account: string;
+    readonly name: string;
+    /** By kind: current, snapshots, versions and so on. */
+    readonly amounts: Readonly<
+      Record<string, { readonly objects: number; readonly bytes: number }>
+    >;
+  }[];
+  /** Smaller ones, which have no row; null if there are none. */
+  readonly others: { readonly count: number; readonly bytes: number } | null;
+  /** When it was measured; null if the first time is under way. */
+  readonly atMs: number | null;
+  /** Records read so far; null if nothing is being measured. */
+  readonly progress: number | null;
+  /** Only for the operator, and null without a data folder. */
+  readonly disk?: {
+    readonly databaseBytes: number;
+    readonly extentBytes: number;
+    readonly extentBytesInUse: number;
+  } | null;
+}
+
 /** An answer that is no success: the words of the server. */
 export class ApiError extends Error {
   readonly status: number;

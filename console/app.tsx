@@ -10,6 +10,7 @@ import { SasPage } from "./sas.tsx";
 import { ScenePage } from "./scenes.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { type SignedIn, signedInAs } from "./signed-in.ts";
+import { SpacePage } from "./space.tsx";
 import { linkTo, wayFromHash } from "./way.ts";
 import { WhyPage } from "./why.tsx";
 
@@ -19,6 +20,7 @@ const PAGES = [
   ["holders", "Who holds what"],
   ["requests", "Live requests"],
   ["plots", "Plots"],
+  ["space", "Space"],
   ["sas", "SAS"],
   ["why", "Why 403?"],
   ["scenes", "Scenes"],
@@ -96,6 +98,8 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
       return <ScenePage home={home} />;
     case "plots":
       return <PlotPage />;
+    case "space":
+      return <SpacePage />;
   }
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Holder, type HolderList, listen } from "./api.ts";
 import { durationText, timeText } from "./format.ts";
 import { Confirm, Rows, useNow } from "./parts.tsx";
-import { endingOf } from "./release-holder.ts";
+import { endingsOf } from "./release-holder.ts";
 import type { Account } from "./storage.ts";
 
 /** Messages that clients work on, or that wait for their time, with the age of their receipts. */
@@ -18,7 +18,7 @@ export function HiddenMessages(props: { account: Account; queue: string; onChang
     return isHere && held.kind === "message" ? [{ holder, held }] : [];
   });
   if (rows.length === 0) return null;
-  const how = ending === null ? null : endingOf(ending);
+  const [how] = ending === null ? [] : endingsOf(ending, all);
   return (
     <section aria-label="Hidden">
       <h2>Hidden</h2>
@@ -39,7 +39,7 @@ export function HiddenMessages(props: { account: Account; queue: string; onChang
           </button>,
         ]}
       />
-      {ending === null || how === null ? null : (
+      {how === undefined ? null : (
         <Confirm
           title={`${how.action}: ${queue}`}
           action={how.action}

@@ -9,7 +9,7 @@ import {
 } from "./api.ts";
 import { bytesText, durationText, timeText } from "./format.ts";
 import { Confirm, Empty, Rows, useNow } from "./parts.tsx";
-import { endingOf } from "./release-holder.ts";
+import { type Ending, endingsOf } from "./release-holder.ts";
 import type { SignedIn } from "./signed-in.ts";
 
 const KINDS: Readonly<Record<Held["kind"], string>> = {
@@ -30,7 +30,7 @@ export function HolderPage({ signedIn }: { signedIn: SignedIn }) {
   const [kind, setKind] = useState<Held["kind"] | "">("");
   const [text, setText] = useState("");
   const [order, setOrder] = useState<Order>("object");
-  const [ending, setEnding] = useState<Holder | null>(null);
+  const [ending, setEnding] = useState<{ holder: Holder; how: Ending } | null>(null);
   const now = useNow();
   const leasers = useLeasers();
   useEffect(() => listen<HolderList>("holders", setList, setLive), []);
@@ -39,8 +39,7 @@ export function HolderPage({ signedIn }: { signedIn: SignedIn }) {
     .filter(({ held }) => kind === "" || held.kind === kind)
     .filter((holder) => nameOf(holder).toLowerCase().includes(text.toLowerCase()))
     .sort(ORDERS[order]);
-  const account = ending === null ? undefined : signedIn.accounts.get(ending.account);
-  const how = ending === null ? null : endingOf(ending);
+  const account = ending === null ? undefined : signedIn.accounts.get(ending.holder.account);
   return (
     <>
       <h1>Who holds what</h1>
@@ -99,23 +98,30 @@ export function HolderPage({ signedIn }: { signedIn: SignedIn }) {
             holderOf(holder, leasers),
             termsOf(holder.held),
             timeOf(holder.held, now),
-            endingOf(holder) === null ? null : (
-              <button type="button" class="small" onClick={() => setEnding(holder)}>
-                {endingOf(holder)?.action}
-              </button>
-            ),
+            <span class="buttons">
+              {endingsOf(holder, all).map((how) => (
+                <button
+                  key={how.action}
+                  type="button"
+                  class="small"
+                  onClick={() => setEnding({ holder, how })}
+                >
+                  {how.action}
+                </button>
+              ))}
+            </span>,
           ]}
         />
       )}
-      {ending !== null && how !== null && account !== undefined ? (
+      {ending !== null && account !== undefined ? (
         <Confirm
-          title={`${how.action}: ${nameOf(ending)}`}
-          action={how.action}
-          onConfirm={() => how.end(account)}
+          title={`${ending.how.action}: ${nameOf(ending.holder)}`}
+          action={ending.how.action}
+          onConfirm={() => ending.how.end(account)}
           onClose={() => setEnding(null)}
         >
-          <p>{how.warning}</p>
-          <p class="hint">Held by {holderOf(ending, leasers)}.</p>
+          <p>{ending.how.warning}</p>
+          <p class="hint">Held by {holderOf(ending.holder, leasers)}.</p>
         </Confirm>
       ) : null}
     </>

@@ -1,15 +1,57 @@
-import type { Holder } from "./api.ts";
+import type { Held, Holder } from "./api.ts";
 import type { Account, Asked } from "./storage.ts";
 
 /** How somebody else can end what is held, and what that does to whom. */
 export interface Ending {
+  /** The words on its button. */
   readonly action: string;
   readonly warning: string;
   end(account: Account): Promise<void>;
 }
 
-/** Null if only the holder can end it. */
-export function endingOf({ container, path, held }: Holder): Ending | null {
+/** The ways to end what is held. `all` are the holders, among whom are those that suffer from it. */
+export function endingsOf(holder: Holder, all: readonly Holder[]): readonly Ending[] {
+  const { container, path, held } = holder;
+  return held.kind === "cache"
+    ? cacheEndings(held, [container, path], whom(holder, all))
+    : [endingOf({ ...holder, held }, whom(holder, all))];
+}
+
+type Cache = Extract<Held, { kind: "cache" }>;
+
+function cacheEndings({ rights }: Cache, names: readonly string[], whom: string): Ending[] {
+  const closing = closingAll(
+    names,
+    `A client gives up a cache only when somebody else uses the file. This closes all handles of the file instead: what clients have cached and not yet written is lost. ${whom}`,
+  );
+  if (!rights.includes("W")) return [closing];
+  const asking: Ending = {
+    action: "Ask to write back",
+    warning: `The server asks the client for what it has cached, and waits until it is written. The client keeps its handles and may still cache what it reads: nothing is lost. A client that does not answer in time loses the cache. ${whom}`,
+    // To tell the file's properties, the server must know everything that was written.
+    end: (account) => done(account, { service: "file", method: "HEAD", path: names }),
+  };
+  return [asking, closing];
+}
+
+/** Which clients have the file open. */
+function whom({ account, container, path }: Holder, all: readonly Holder[]): string {
+  const handles = all.flatMap((one) =>
+    one.account === account &&
+    one.container === container &&
+    one.path === path &&
+    one.held.kind === "handle"
+      ? [one.held.clientIp]
+      : [],
+  );
+  const clients = [...new Set(handles)];
+  if (clients.length === 0) return "No client is known to have it open.";
+  return `It concerns ${handles.length} handle${handles.length === 1 ? "" : "s"} of ${clients.join(", ")}.`;
+}
+
+type NoCache = Holder & { readonly held: Exclude<Held, Cache> };
+
+function endingOf({ container, path, held }: NoCache, whom: string): Ending {
   const names = path === "" ? [container] : [container, path];
   switch (held.kind) {
     case "lease": {
@@ -34,13 +76,13 @@ export function endingOf({ container, path, held }: Holder): Ending | null {
       return closing(
         names,
         held.id,
-        "The client's handle becomes invalid: what it has cached is lost, and its next use of the handle fails. Its locks and oplocks end with it.",
+        `The handle of ${held.clientIp} becomes invalid: what it has cached is lost, and its next use of the handle fails. Its locks and oplocks end with it.${held.deletesOnClose ? " The file is deleted, since the handle was opened to delete it on close." : ""}`,
       );
     case "lock":
       return closing(
         names,
         held.handle,
-        "SMB has no way to take one lock away: this closes the handle that holds it. The client's next use of the handle fails.",
+        `SMB has no way to take one lock away: this closes the handle that holds it. The client's next use of the handle fails. ${whom}`,
       );
     case "message":
       return {
@@ -62,10 +104,20 @@ export function endingOf({ container, path, held }: Holder): Ending | null {
             headers: { "x-ms-copy-action": "abort" },
           }),
       };
-    case "cache":
     case "deletePending":
-      return null;
+      return {
+        ...closingAll(
+          names,
+          `Closes all its handles, so that it is deleted now, for good. Without that it goes when the last client closes it, and a client that opened it for deletion may still change its mind. ${whom}`,
+        ),
+        action: "Delete now",
+      };
   }
+}
+
+/** Closes every handle of a file or directory. */
+function closingAll(names: readonly string[], warning: string): Ending {
+  return { ...closing(names, "*", warning), action: "Close handles" };
 }
 
 function closing(names: readonly string[], handle: string, warning: string): Ending {

@@ -5,6 +5,7 @@ import { MEASURED_BLOBS } from "../service/blob/measured-blobs.ts";
 import { MEASURED_FILES } from "../service/file/measured-files.ts";
 import { MEASURED_MESSAGES } from "../service/queue/measured-messages.ts";
 import {
+  type Amounts,
   type Usage,
   type UsagePath,
   type UsageProgress,
@@ -12,7 +13,7 @@ import {
 } from "../service/shared/usage-scan.ts";
 import { MEASURED_ENTITIES } from "../service/table/measured-entities.ts";
 import type { Store } from "../store/store.ts";
-import type { Data } from "./open-data.ts";
+import type { SeenEngine } from "./metrics/engine-metrics.ts";
 
 const MEASURED = [...MEASURED_BLOBS, ...MEASURED_MESSAGES, ...MEASURED_ENTITIES, ...MEASURED_FILES];
 const USES_PER_STEP = 1_000;
@@ -30,9 +31,15 @@ export interface MeasuredUsage extends Usage {
   readonly disk: DiskUsage | null;
 }
 
+/** The records to measure, and the engine that has them; null if they are not in a data folder. */
+interface MeasuredData {
+  readonly store: Pick<Store, "read">;
+  readonly engine: Pick<SeenEngine, "extents" | "space"> | null;
+}
+
 /** Measures what takes space. Yields its progress; returns null if the path does not exist. */
 export async function* measureUsage(
-  { store, engine }: Pick<Data, "store" | "engine">,
+  { store, engine }: MeasuredData,
   path: UsagePath | null,
 ): AsyncGenerator<UsageProgress, MeasuredUsage | null> {
   const usage = yield* new UsageScan(store, MEASURED, path).run();
@@ -45,7 +52,49 @@ export async function* measureUsage(
   return { ...usage, disk: { databaseBytes, extentBytes, extentBytesInUse } };
 }
 
-async function usedBytes(store: Store): Promise<number> {
+/** Measures what takes space in all databases of a server. Yields its progress. */
+export async function* measureAll(
+  stores: readonly MeasuredData["store"][],
+  engine: MeasuredData["engine"],
+): AsyncGenerator<UsageProgress, MeasuredUsage> {
+  const found: MeasuredUsage[] = [];
+  const before = { objects: 0, bytes: 0 };
+  for (const store of stores) {
+    let last: UsageProgress = { objects: 0, bytes: 0 };
+    const work = measureUsage({ store, engine }, null);
+    for (;;) {
+      const { done, value } = await work.next();
+      if (done === true) {
+        if (value !== null) found.push(value);
+        break;
+      }
+      last = value;
+      yield { objects: before.objects + last.objects, bytes: before.bytes + last.bytes };
+    }
+    before.objects += last.objects;
+    before.bytes += last.bytes;
+  }
+  return {
+    rows: found.flatMap(({ rows }) => rows),
+    total: sumOf(found.map(({ total }) => total)),
+    unreachable: sumOf(found.map(({ unreachable }) => unreachable)),
+    disk: found[0]?.disk ?? null,
+  };
+}
+
+function sumOf(all: readonly Amounts[]): Amounts {
+  const sum: { -readonly [kind in keyof Amounts]: Amounts[kind] } = {};
+  for (const amounts of all) {
+    for (const kind of Object.keys(amounts) as (keyof Amounts)[]) {
+      const { objects = 0, bytes = 0 } = sum[kind] ?? {};
+      const more = amounts[kind];
+      sum[kind] = { objects: objects + (more?.objects ?? 0), bytes: bytes + (more?.bytes ?? 0) };
+    }
+  }
+  return sum;
+}
+
+async function usedBytes(store: MeasuredData["store"]): Promise<number> {
   let bytes = 0;
   const until = keyAfter(key(SPACE.extentUse));
   for (let from = key(SPACE.extentUse); ; ) {

@@ -14,6 +14,8 @@ const FLAGS = [
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
+const PAGE_MS_MAX = 300_000;
+
 /** A page of the console in a real browser. Errors in the page fail the test. */
 export interface ConsolePage {
   readonly page: Page;
@@ -33,6 +35,8 @@ export class Browsers {
       // Tests over HTTPS use a certificate of their own.
       ignoreHTTPSErrors: true,
     });
+    // Only what hangs takes so long, however busy the machine is.
+    context.setDefaultTimeout(PAGE_MS_MAX);
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("console", (message) => {

@@ -50,7 +50,7 @@ test("every page opens, fits a phone, and is accessible in light and dark", { sk
   const { page, errors } = await openPage(t, server.consoleUrl);
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const title of ["Home", "Browse", "Who holds what", "Live requests", "Plots"]) {
+    for (const title of ["Home", "Browse", "Who holds what", "Live requests", "Plots", "Space"]) {
       await page.getByRole("link", { name: title }).click();
       const heading = title === "Home" ? "Lazuli" : title;
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();

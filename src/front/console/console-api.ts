@@ -6,6 +6,7 @@ import { EVENT_NAMES, type EventName, EventStream } from "./event-stream.ts";
 import { PAGE_HEADER } from "./forward.ts";
 import { RequestRing } from "./request-ring.ts";
 import { SESSION_MS, type Session, Sessions } from "./sessions.ts";
+import { usageFor } from "./usage-for.ts";
 import { visibleTo } from "./visible-to.ts";
 import { readWhy } from "./why.ts";
 
@@ -160,6 +161,10 @@ export class ConsoleApi {
         return playedScene(session, facts, await readJson(request));
       case "POST /api/why":
         return this.#why(session, await readJson(request), request.socket.remoteAddress ?? "");
+      case "GET /api/usage": {
+        const report = await facts.usage(asked.searchParams.has("again"));
+        return ok(usageFor(session, report));
+      }
       case "GET /api/figures":
         return session.account === null ? ok(await facts.figures()) : FOR_OPERATORS;
     }

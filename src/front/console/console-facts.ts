@@ -1,5 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 import type { HolderList } from "../../service/shared/holder-scan.ts";
+import type { Usage } from "../../service/shared/usage-scan.ts";
 import type { RestServiceName, SentRequest } from "../outcome.ts";
 
 /** What the console knows of its server; `main` brings it. */
@@ -22,6 +23,11 @@ export interface ConsoleFacts {
   holders(): Promise<HolderList>;
   /** What is measured now. */
   figures(): Promise<Figures>;
+  /**
+   * What takes space. A call goes on with the measuring for a while, if it is under way or was
+   * never done; `again` begins it anew.
+   */
+  usage(again: boolean): Promise<UsageReport>;
   /** Null without a lab. */
   readonly scenes: SceneFacts | null;
   /** Judges the credentials of a request, without doing it. Null if there is no such service. */
@@ -112,6 +118,24 @@ export interface NeedJudged {
   readonly grantedTypes: string | null;
   /** The stored policy that adds to it. */
   readonly policy: string | null;
+}
+
+/** What takes space, as it was measured last. */
+export interface UsageReport {
+  /** Null until it was measured for the first time. */
+  readonly usage: MeasuredUsage | null;
+  readonly atMs: Instant | null;
+  /** Records read so far, while it is being measured. */
+  readonly progress: number | null;
+}
+
+interface MeasuredUsage extends Usage {
+  /** The files of a data folder; null if there is none. */
+  readonly disk: {
+    readonly databaseBytes: number;
+    readonly extentBytes: number;
+    readonly extentBytesInUse: number;
+  } | null;
 }
 
 export interface ConsoleAccount {

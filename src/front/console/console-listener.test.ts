@@ -34,6 +34,14 @@ async function opened(t: TestContext) {
   }));
   const held = { kind: "deletePending", isDirectory: false } as const;
   const holders = accounts.map(({ name }) => ({ account: name, container: "c", path: "", held }));
+  const rows = accounts.map(({ name: account }, at) => ({
+    service: "blob" as const,
+    account,
+    name: "c",
+    amounts: { current: { objects: 1, bytes: at } },
+  }));
+  const total = { current: { objects: 2, bytes: 1 } };
+  const disk = { databaseBytes: 1, extentBytes: 2, extentBytesInUse: 1 };
   const facts: ConsoleFacts = {
     version: "1",
     startedMs: 0,
@@ -47,6 +55,7 @@ async function opened(t: TestContext) {
     end: async () => {},
     holders: async () => ({ holders, atMs: 0, isCut: false }),
     figures: async () => figures,
+    usage: async () => ({ usage: { rows, total, unreachable: {}, disk }, atMs: 1, progress: null }),
   };
   const outcomes = new Outcomes();
   const errors: unknown[] = [];
@@ -121,8 +130,26 @@ test("an account's key opens that account only", async (t) => {
     ["two"],
   );
   assert.equal(home.place, undefined);
+  const usage = JSON.parse((await ask("/api/usage", cookie)).text);
+  assert.deepEqual(Object.keys(usage), ["rows", "others", "atMs", "progress"]);
+  assert.deepEqual(
+    usage.rows.map(({ account }: { account: string }) => account),
+    ["two"],
+  );
   assert.equal((await ask("/api/figures", cookie)).status, 403);
   assert.equal((await ask("/api/events?of=figures", cookie)).status, 403);
+});
+
+test("the operator sees what takes space in all accounts, the largest first, and on the disk", async (t) => {
+  const { ask, post, cookieOf, token } = await opened(t);
+  const cookie = cookieOf(await post("/api/sign-in", { token }));
+  const usage = JSON.parse((await ask("/api/usage", cookie)).text);
+  assert.deepEqual(
+    usage.rows.map(({ account }: { account: string }) => account),
+    ["two", "one"],
+  );
+  assert.equal(usage.disk.extentBytes, 2);
+  assert.equal(usage.total.current.objects, 2);
 });
 
 test("a POST without the page's header is refused, and so is the name of another site", async (t) => {

@@ -20,10 +20,12 @@ import { listenError } from "../listen-error.ts";
 import { isLoopback } from "../network-guard.ts";
 import type { Settings } from "../settings.ts";
 import type { ConsoleAt } from "../side-addresses.ts";
+import { measureAll } from "../usage.ts";
 import { judgedCredentials, type ServiceOf, type StoreOf } from "./credentials.ts";
 import { FigureReader, type FigureSetup } from "./figure-reader.ts";
 import { Holders } from "./holders.ts";
 import { pageFolder } from "./page-folder.ts";
+import { UsageReader } from "./usage-reader.ts";
 
 interface ConsoleSetup extends FigureSetup {
   readonly origins: ReadonlyMap<ServiceName, string>;
@@ -103,9 +105,10 @@ class Facts implements ConsoleFacts {
   readonly #holders: Holders;
   readonly #figures: FigureReader;
   readonly #setup: ConsoleSetup;
+  readonly #usage: UsageReader;
 
   constructor(settings: Settings, setup: ConsoleSetup) {
-    const { software, clock, stores, origins } = setup;
+    const { software, clock, stores, engine, origins } = setup;
     this.#setup = setup;
     this.settings = settings;
     this.version = software.slice(software.indexOf("/") + 1);
@@ -115,6 +118,7 @@ class Facts implements ConsoleFacts {
     this.urls = reachableUrls(origins, settings.listen);
     this.#holders = new Holders(stores);
     this.#figures = new FigureReader(setup);
+    this.#usage = new UsageReader(() => measureAll(stores, engine), clock);
   }
 
   accounts(): readonly ConsoleAccount[] {
@@ -142,11 +146,16 @@ class Facts implements ConsoleFacts {
     return judgedCredentials(asked, this.settings, storeOf, serviceOf);
   }
 
+  usage(again: boolean) {
+    return this.#usage.read(again);
+  }
+
   begin(): void {
     this.#figures.begin();
   }
 
   end(): Promise<void> {
+    this.#usage.clear();
     return this.#figures.end();
   }
 }

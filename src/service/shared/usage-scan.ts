@@ -71,7 +71,7 @@ interface Holder {
  * change during the scan may be counted as they were before or after, and a moved one twice.
  */
 export class UsageScan {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "read">;
   readonly #measured: readonly MeasuredRecords[];
   readonly #path: UsagePath | null;
   readonly #holders = new Map<bigint, Holder>();
@@ -80,7 +80,11 @@ export class UsageScan {
   #bytes = 0;
 
   /** A place comes before what lies in it in `measured`. */
-  constructor(store: Store, measured: readonly MeasuredRecords[], path: UsagePath | null = null) {
+  constructor(
+    store: Pick<Store, "read">,
+    measured: readonly MeasuredRecords[],
+    path: UsagePath | null = null,
+  ) {
     this.#store = store;
     this.#measured = measured;
     this.#path = path;
