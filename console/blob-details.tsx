@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { AccessControlDialog } from "./access-control.tsx";
 import { addressOf, type ListedBlob, readTags, writeTags } from "./blobs.ts";
 import { bytesText } from "./format.ts";
+import { isParquet, ParquetPreview } from "./parquet-preview.tsx";
 import { Confirm, Copy, Problem, useLoaded } from "./parts.tsx";
 import { type Account, type Answer, save } from "./storage.ts";
 import type { useTransfers } from "./transfers.tsx";
@@ -146,7 +147,11 @@ export function BlobDetails(props: {
               )}
             </>
           ) : null}
-          <Preview account={account} at={at} type={value.answer.header("content-type")} />
+          {isParquet(blob.name, value.answer.header("content-type")) ? (
+            <ParquetPreview account={account} at={at} bytes={blob.bytes} />
+          ) : (
+            <Preview account={account} at={at} type={value.answer.header("content-type")} />
+          )}
         </>
       )}
       {isAccessShown ? (

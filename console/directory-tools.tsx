@@ -44,23 +44,25 @@ export function DirectoryTools(props: {
     go(to);
   };
   return (
-    <div class="tools">
-      <button type="button" onClick={() => setAsked("access")}>
-        Access control
-      </button>
-      <button type="button" onClick={() => setAsked("create")}>
-        Create directory
-      </button>
-      {path === "" ? null : (
-        <>
-          <button type="button" onClick={() => setAsked("rename")}>
-            Rename directory
-          </button>
-          <button type="button" class="danger" onClick={() => setAsked("delete")}>
-            Delete directory
-          </button>
-        </>
-      )}
+    <>
+      <div class="tools">
+        <button type="button" onClick={() => setAsked("access")}>
+          Access control
+        </button>
+        <button type="button" onClick={() => setAsked("create")}>
+          Create directory
+        </button>
+        {path === "" ? null : (
+          <>
+            <button type="button" onClick={() => setAsked("rename")}>
+              Rename directory
+            </button>
+            <button type="button" class="danger" onClick={() => setAsked("delete")}>
+              Delete directory
+            </button>
+          </>
+        )}
+      </div>
       {asked === "access" ? (
         <AccessControlDialog {...{ account, container, path }} isDirectory onClose={close} />
       ) : null}
@@ -95,7 +97,7 @@ export function DirectoryTools(props: {
           <p>The directory goes in one step, with everything in it, for all clients at once.</p>
         </Confirm>
       ) : null}
-    </div>
+    </>
   );
 }
 

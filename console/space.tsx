@@ -5,7 +5,8 @@ import { Empty, Problem, Rows } from "./parts.tsx";
 import { layoutTiles } from "./treemap.ts";
 import { linkTo } from "./way.ts";
 
-/** Smaller ones share a tile. */
+/** Smaller ones, and those behind so many, share a tile. */
+const PART_MIN = 0.002;
 const TILES_MAX = 60;
 /** Width to height. */
 const RATIO = 2;
@@ -90,7 +91,7 @@ function SpaceMap(props: {
   shareOf: (bytes: number) => string;
 }) {
   const { rows, bytes, shareOf } = props;
-  const shown = rows.slice(0, TILES_MAX).filter((row) => row.bytes > 0);
+  const shown = rows.slice(0, TILES_MAX).filter((row) => row.bytes >= bytes * PART_MIN);
   const rest = bytes - shown.reduce((sum, row) => sum + row.bytes, 0);
   const tiles = layoutTiles([...shown.map((row) => row.bytes), ...(rest > 0 ? [rest] : [])], RATIO);
   const styleOf = (at: number) => {

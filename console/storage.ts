@@ -117,7 +117,7 @@ function percent(char: string): string {
 }
 
 async function fetched(url: string, options: RequestInit): Promise<Answer> {
-  // From its cache, the browser would add conditions to the request that the signature lacks.
+  // The browser's cache would change `range` or add a condition, and both are signed.
   const response = await fetch(url, { ...options, cache: "no-store" });
   const { status, headers, body } = response;
   const blob = () => response.blob();

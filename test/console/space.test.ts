@@ -30,7 +30,10 @@ test("space is shown as tiles and as a table, by size, and a tile leads to what 
   await file.uploadRange(Buffer.alloc(100 * KIB), 0, 100 * KIB);
   const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient("work");
   await queue.create();
-  await queue.sendMessage("x".repeat(1000));
+  await queue.sendMessage("x".repeat(20_000));
+  const tiny = blobs.getContainerClient("tiny");
+  await tiny.create();
+  await tiny.uploadBlockBlob("dot", ".", 1);
   const { page, errors } = await openPage(t, server.consoleUrl);
   await page.getByRole("link", { name: "Space", exact: true }).click();
   const tiles = page.getByRole("list", { name: /^Space by container/ }).getByRole("link");
@@ -40,9 +43,14 @@ test("space is shown as tiles and as a table, by size, and a tile leads to what 
   assert.match(names[0] ?? "", /^photos container, 900 KiB, \d+\.\d %$/);
   assert.match(names[1] ?? "", /^docs share, 100 KiB, \d+\.\d %$/);
   assert.match(names[2] ?? "", /^work queue, /);
+  await page
+    .getByRole("list", { name: /^Space by container/ })
+    .getByText("others")
+    .waitFor();
   const table = page.getByRole("region", { name: "Space as a table" });
   await table.getByRole("row").filter({ hasText: "photos" }).getByText("snapshots").waitFor();
-  assert.equal(await table.getByText("empty").count(), 0);
+  await table.getByText("/tiny").waitFor();
+  assert.equal(await table.getByText("/empty").count(), 0);
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     await assertAccessible(page);
