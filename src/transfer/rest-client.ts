@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
-import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes } from "../base/bytes.ts";
 import { Fault } from "../base/fault.ts";
@@ -127,7 +126,7 @@ export class RestClient {
         const status = response.statusCode ?? 0;
         if (status < 300 && asked.streams === true) return answerOf(response, NO_BYTES, null);
         // A connection is free again when its answer is read.
-        const bytes = await buffer(response);
+        const bytes = await collected(response);
         if (status < 300) return answerOf(response, bytes, null);
         const text = bytes.toString("utf8");
         const code = codeOf(response, text) ?? `${status}`;
@@ -221,15 +220,19 @@ export class RestClient {
       headers,
       timeout: SILENCE_MS_MAX,
     });
-    // An error behind the answer reaches whoever reads the body.
-    request.on("error", () => {});
     request.on("timeout", () => request.destroy(new Error("no answer in time")));
-    const response = once(request, "response") as Promise<[http.IncomingMessage]>;
+    // An error behind the answer reaches whoever reads the body.
+    const response = new Promise<http.IncomingMessage>((resolve, reject) => {
+      request.on("response", resolve);
+      request.on("error", reject);
+    });
+    if (streamed === null) {
+      request.end(whole);
+      return response;
+    }
     response.catch(() => {});
-    if (streamed === null) request.end(whole);
-    else await sendBody(request, streamed, response);
-    const [answer] = await response;
-    return answer;
+    await sendBody(request, streamed, response);
+    return response;
   }
 }
 
@@ -276,10 +279,13 @@ async function sendBody(
 }
 
 function signedFrom(headers: Headers) {
-  const raw = Object.entries(headers).flat();
-  const lower = new Map(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  );
+  const raw: string[] = [];
+  const lower = new Map<string, string>();
+  for (const name in headers) {
+    const value = headers[name] as string;
+    raw.push(name, value);
+    lower.set(name.toLowerCase(), value);
+  }
   return { raw, get: (name: string) => lower.get(name) };
 }
 
@@ -294,6 +300,17 @@ function encodePath(path: string): string {
 }
 
 const NO_BYTES = Buffer.alloc(0);
+
+/** The whole body. Most answers to writes have none. */
+function collected(response: http.IncomingMessage): Promise<Bytes> {
+  const parts: Bytes[] = [];
+  return new Promise((resolve, reject) => {
+    response.on("data", (part: Bytes) => parts.push(part));
+    response.on("end", () => resolve(parts.length === 0 ? NO_BYTES : Buffer.concat(parts)));
+    response.on("error", reject);
+    response.on("close", () => reject(new Error("the connection was closed")));
+  });
+}
 
 function answerOf(response: http.IncomingMessage, bytes: Bytes, code: string | null): Answer {
   return {

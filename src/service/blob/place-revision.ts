@@ -39,6 +39,26 @@ export async function placeRevision(
   });
 }
 
+/** Whether only the fields of the current blob come from its past. */
+export function isCurrent(past: Past | null): past is Past {
+  return past !== null && past.kind === "current" && past.retained === null;
+}
+
+type PastFields = Pick<Blob, "etag" | "createdMs" | "modifiedMs" | "versionId">;
+
+/** The fields of a current blob with this past. */
+export function currentPast(tx: Transaction, blob: PastFields, past: Past): PastFields {
+  // The store will give out stamps of the future itself: those of a fast clock are replaced.
+  const fresh = tx.stamp();
+  const known = (stamp: Stamp | null) => (stamp !== null && stamp < fresh ? stamp : null);
+  return {
+    etag: known(past.etag) ?? blob.etag,
+    createdMs: past.createdMs ?? blob.createdMs,
+    modifiedMs: past.modifiedMs ?? blob.modifiedMs,
+    versionId: versionIdOf(past.kind, blob, known(past.id) ?? fresh, known(past.id)),
+  };
+}
+
 /** Within the transaction that has written the current blob, or a later one. */
 export function givePast(
   context: BlobContext,
@@ -47,27 +67,22 @@ export function givePast(
   blob: Blob,
   past: Past,
 ): BlobWritten {
-  const { kind, createdMs, modifiedMs, retained } = past;
-  // The store will give out stamps of the future itself: those of a fast clock are replaced.
-  const fresh = tx.stamp();
-  const known = (stamp: Stamp | null) => (stamp !== null && stamp < fresh ? stamp : null);
-  const id = known(past.id);
-  const stamp = id ?? fresh;
-  const next = {
-    ...blob,
-    etag: known(past.etag) ?? blob.etag,
-    createdMs: createdMs ?? blob.createdMs,
-    modifiedMs: modifiedMs ?? blob.modifiedMs,
-    versionId: versionIdOf(kind, blob, stamp, id),
-  };
+  const { kind, retained } = past;
+  const next = { ...blob, ...currentPast(tx, blob, past) };
+  const stamp = kind === "version" ? next.versionId : snapshotIdOf(tx, past);
   const revision = kind === "current" ? null : { kind, stamp };
   if (revision !== null) requireFree(tx, place, revision);
   placeBlob(context, tx, place, blob, next, { revision, retained });
   return next;
 }
 
+function snapshotIdOf(tx: Transaction, { id }: Past): Stamp {
+  const fresh = tx.stamp();
+  return id !== null && id < fresh ? id : fresh;
+}
+
 /** Snapshots have none. */
-function versionIdOf(kind: Past["kind"], blob: Blob, stamp: Stamp, id: Stamp | null): Stamp {
+function versionIdOf(kind: Past["kind"], blob: PastFields, stamp: Stamp, id: Stamp | null): Stamp {
   if (kind === "version") return stamp;
   return kind === "snapshot" ? 0n : (id ?? blob.versionId);
 }

@@ -10,7 +10,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { encryptedFields } from "./encryption.ts";
 import { isMarked } from "./flat-directory.ts";
 import { replaceBytes } from "./history.ts";
-import { givePast, type Past } from "./place-revision.ts";
+import { currentPast, givePast, isCurrent, type Past } from "./place-revision.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, blockBlob, nextRevision } from "./version.ts";
@@ -51,14 +51,16 @@ export async function putBlob(context: BlobContext, given: PutBlob): Promise<Put
       }
       requireDigests(asked.digests, taken);
       requireDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
-      const written = nextRevision(context, tx, place, old);
+      const { past = null } = asked;
+      const next = nextRevision(context, tx, place, old);
+      const written = isCurrent(past) ? { ...next, ...currentPast(tx, next, past) } : next;
       const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
       const blob = replaceBytes(context, tx, place, old, taken, (content) =>
         blockBlob(written, asked, encryptedFields(asked.metadata, asked), tier, content, md5),
       );
       dropStagedBlocks(tx, place);
       const { etag, modifiedMs, versionId } =
-        asked.past == null ? blob : givePast(context, tx, place, blob, asked.past);
+        past === null || isCurrent(past) ? blob : givePast(context, tx, place, blob, past);
       return { etag, modifiedMs, versionId, md5, crc64 };
     });
   } finally {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { buffer } from "node:stream/consumers";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Body } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
@@ -61,7 +60,7 @@ export class ExportTar implements ExportFiles {
   }
 
   async store(path: string, body: Body): Promise<StoredBody> {
-    const short = body.bytes <= GATHERED_BYTES_MAX ? await buffer(body.read()) : null;
+    const short = body.bytes <= GATHERED_BYTES_MAX ? await gathered(body) : null;
     const stored = this.#last.then(() =>
       short === null ? this.#append(path, body) : this.#appendShort(path, short),
     );
@@ -126,6 +125,12 @@ export class ExportTar implements ExportFiles {
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     return { file: name, bytes: bytes.length, sha256 };
   }
+}
+
+async function gathered(body: Body): Promise<Bytes> {
+  const parts: Bytes[] = [];
+  for await (const part of body.read()) parts.push(part);
+  return parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
 }
 
 const READ_BYTES = 256 * 1024;
