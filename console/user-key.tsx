@@ -88,11 +88,12 @@ async function getUserKey(account: Account, service: ServiceName, token: string)
       body: `<KeyInfo><Start>${timeAfter(now, -60_000)}</Start><Expiry>${timeAfter(now, DAY_MS)}</Expiry></KeyInfo>`,
     },
   );
-  const document = new DOMParser().parseFromString(await response.text(), "application/xml");
+  const parsed = new DOMParser().parseFromString(await response.text(), "application/xml");
+  const answer = parsed.documentElement;
   if (!response.ok) {
-    const detail = textAt(document, "AuthenticationErrorDetail") || textAt(document, "Message");
+    const detail = textAt(answer, "AuthenticationErrorDetail") || textAt(answer, "Message");
     throw new ApiError(response.status, response.headers.get("x-ms-error-code") ?? "", detail);
   }
-  const fields = TERMS.map(([name, element]) => [name, textAt(document, element)] as const);
-  return { fields, value: textAt(document, "Value") };
+  const fields = TERMS.map(([name, element]) => [name, textAt(answer, element)] as const);
+  return { fields, value: textAt(answer, "Value") };
 }
