@@ -93,6 +93,11 @@ export class ServedFrontEnds {
     };
   }
 
+  /** Runs what is due, without any time that passes, until something is so. */
+  async settleUntil(isSo: () => Promise<boolean>): Promise<void> {
+    while (!(await isSo())) await Promise.all(this.#timers.map((timers) => timers.runDue()));
+  }
+
   /** Lets time pass for all that are not frozen, until something is so. */
   async passUntil(isSo: () => Promise<boolean>): Promise<void> {
     for (let beats = 0; beats < 100; beats++) {

@@ -201,9 +201,9 @@ describe("SMB at several front ends", { skip: skipWithoutPostgres() ?? false }, 
     assert.equal((await granted).status, 0);
     // Its process may only have been stopped: it does nothing with the handle any more.
     await assert.rejects(there.write(dead, 0, "x"), /closed the connection/);
-    // It begins anew, as another front end.
+    // It begins anew, as another front end. Opening takes a while, which must not take its lease.
     other.thaw();
-    await ends.passUntil(() =>
+    await ends.settleUntil(() =>
       other.share.getProperties().then(
         () => true,
         () => false,
