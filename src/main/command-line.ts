@@ -3,6 +3,7 @@ import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/listener-o
 import { LOG_FORMATS, type LogFormat } from "./access-line.ts";
 import { type AccountAsked, type GivenFlags, readAccountCommand } from "./account-flags.ts";
 import type { BackupAsked } from "./backup/backup-command.ts";
+import type { CheckBackupsAsked } from "./backup/check-backups.ts";
 import type { RestoreAsked } from "./backup/restore-command.ts";
 import { firstS3Flag, readS3Options, type S3Given } from "./bytes-options.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
@@ -47,6 +48,7 @@ export type Asked =
       readonly bytes?: Pick<Options, "bytes" | "s3">;
     }
   | { readonly kind: "backup"; readonly asked: BackupAsked }
+  | { readonly kind: "check-backups"; readonly asked: CheckBackupsAsked }
   | { readonly kind: "restore"; readonly asked: RestoreAsked }
   | { readonly kind: "seed"; readonly asked: SeedAsked }
   | { readonly kind: "usage"; readonly asked: UsageAsked }
@@ -155,8 +157,10 @@ export function readCommandLine(
     }
     case "backup": {
       const keep = given.number("keep", "a number of backups", 1);
-      const asked = { location, place: argument as string, keep, json: given.has("json") };
-      return { kind: "backup", asked };
+      const to = { place: argument as string, json: given.has("json") };
+      if (!given.has("check")) return { kind: "backup", asked: { location, keep, ...to } };
+      if (keep === null) return { kind: "check-backups", asked: to };
+      throw new UsageError("--check and --keep contradict each other: it removes nothing.");
     }
     case "restore": {
       const backup = given.text("backup");

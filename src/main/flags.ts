@@ -326,6 +326,12 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         commands: ["backup"],
       },
       {
+        name: "check",
+        value: null,
+        help: "Make none, but read and verify all that are there.",
+        commands: ["backup"],
+      },
+      {
         name: "backup",
         value: "name",
         help: "The backup to restore (default: the last one).",

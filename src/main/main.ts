@@ -6,6 +6,7 @@ import { runAccountCommand } from "./account-command.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { backUp } from "./backup/backup-command.ts";
+import { checkBackups } from "./backup/check-backups.ts";
 import { restore } from "./backup/restore-command.ts";
 import { checkFile } from "./check-command.ts";
 import { type Asked, readCommandLine } from "./command-line.ts";
@@ -23,14 +24,10 @@ import { reloadServer } from "./reload-command.ts";
 import { seedServer } from "./seed/seed-command.ts";
 import { type Serving, serve } from "./serve.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { StartError } from "./start-error.ts";
+import { STOPPED_EXIT_CODE, StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import type { Surroundings } from "./surroundings.ts";
-import {
-  runTransferCommand,
-  STOPPED_EXIT_CODE,
-  type TransferSurroundings,
-} from "./transfer-command.ts";
+import { runTransferCommand, type TransferSurroundings } from "./transfer-command.ts";
 import { showUsage } from "./usage-command.ts";
 import { verify } from "./verify-command.ts";
 import { version } from "./version.ts";
@@ -72,7 +69,9 @@ async function run(program: Program): Promise<void> {
       return;
     }
     case "backup":
-      return backUp(asked.asked, { ...around, progress: process.stderr });
+      return backUp(asked.asked, { ...around, ...transferSurroundings() });
+    case "check-backups":
+      return checkBackups(asked.asked, { ...around, progress: process.stderr });
     case "restore":
       return restore(asked.asked, { ...around, progress: process.stderr });
     case "seed":

@@ -19,3 +19,11 @@ export const DAMAGED_EXIT_CODE = 3;
 export class DamageFound extends StartError {
   override readonly exitCode = DAMAGED_EXIT_CODE;
 }
+
+/** The exit code after Ctrl-C, as shells have it. */
+export const STOPPED_EXIT_CODE = 130;
+
+/** Ended by Ctrl-C or SIGTERM, in order. */
+export class Stopped extends StartError {
+  override readonly exitCode = STOPPED_EXIT_CODE;
+}

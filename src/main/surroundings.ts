@@ -25,4 +25,6 @@ export interface CommandSurroundings extends Terminal {
   readonly failStop: FailStop;
   /** The output for progress; a terminal shows it in one line. */
   readonly progress: ProgressOutput;
+  /** Aborted by Ctrl-C; a command that has none ends at once. */
+  readonly signal?: AbortSignal;
 }

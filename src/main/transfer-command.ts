@@ -13,14 +13,12 @@ import { runTransfer, type TransferDone } from "../transfer/run-transfer.ts";
 import { TransferError } from "../transfer/transfer-error.ts";
 import { type OpenSource, openImportSources } from "./import-sources.ts";
 import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
-import { StartError } from "./start-error.ts";
+import { STOPPED_EXIT_CODE, StartError } from "./start-error.ts";
 import { openAccounts } from "./transfer-accounts.ts";
 import type { TransferAsked } from "./transfer-flags.ts";
 
 /** The exit code of a transfer that left some objects out. */
 export const INCOMPLETE_EXIT_CODE = 3;
-/** The exit code after Ctrl-C, as shells have it. */
-export const STOPPED_EXIT_CODE = 130;
 
 export interface TransferSurroundings {
   readonly clock: Clock;

@@ -76,3 +76,26 @@ test("no server starts on a folder whose restore was killed, and another restore
   assert.ok(!existsSync(mark));
   await requireEqual(await box(new FolderServer(t, all.restored)), stored);
 });
+
+test("Ctrl-C of a backup ends its work in the server at once", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const stored = await putAll(await box(server), "a");
+  // A server takes four such tasks, and would give up one of a killed command after a minute.
+  for (let round = 0; round < 6; round++) {
+    const place = `${all.place}-${round}`;
+    const command = new LazuliProcess(["backup", place, "--location", all.location]);
+    const hasBegun = () => filesOf(join(place, "records")).length > 0;
+    while (command.isRunning && !hasBegun()) await new Promise((resolve) => setImmediate(resolve));
+    command.signal("SIGINT");
+    const { code, err } = await command.ended();
+    // It may have been faster than the signal.
+    if (code === 0) continue;
+    assert.equal(code, 130, err);
+    assert.match(err, /Stopped: this backup does not count/);
+    assert.deepEqual(filesOf(join(place, "backups")), []);
+  }
+  await backUp(all);
+  await restore(all, all.restored);
+  await requireEqual(await box(new FolderServer(t, all.restored)), stored);
+});

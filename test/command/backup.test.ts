@@ -187,9 +187,16 @@ test("a damaged backup is noticed, file by file, and its restore does not count"
   await backUp(all);
   await server.stop();
   let tries = 0;
-  for (const path of filesIn(all.place)) {
+  const check = () => lazuli("backup", all.place, "--check");
+  const good = await check();
+  assert.deepEqual([good.code, good.out.slice(0, 14)], [0, "All 1 backups "], good.err);
+  const files = filesIn(all.place).sort();
+  for (const path of files) {
     if (path.endsWith("lazuli-backups.json")) continue;
     damage(path);
+    const found = await check();
+    assert.equal(found.code, 3, `${path}: ${found.err}`);
+    assert.ok(found.err.includes(path), found.err);
     const to = `${all.restored}-${tries++}`;
     const { code, err } = await lazuli("restore", all.place, "--location", to);
     assert.equal(code, 3, `${path}: ${err}`);
@@ -201,6 +208,7 @@ test("a damaged backup is noticed, file by file, and its restore does not count"
     assert.match(started.err, /being restored.*did not end.*restore. again/);
   }
   assert.ok(tries >= 4);
+  assert.deepEqual(filesIn(all.place).sort(), files, "a check changes nothing");
 });
 
 test("damaged bytes stop a backup, and none is made of them", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -13,6 +13,8 @@ import {
   skipWithoutOwnPostgres,
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { LazuliProcess } from "../command/process.ts";
+import { blobsAt, queuesAt } from "../import/fill-account.ts";
+import { withServer } from "../import/served.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { freePorts } from "../s3/free-ports.ts";
 
@@ -66,6 +68,8 @@ test("the guide's commands make a cluster of three on one machine", { skip }, as
   assert.equal(frontEnds.length, 3);
   await Promise.all(frontEnds.map((one) => one.urlOf("Queue")));
 
+  await requireMoves(folder, actual(block("sh", "KEY=")), block("sh", "lazuli export back"));
+
   symlinkSync(MODULES, join(folder, "node_modules"));
   const program = join(folder, "program.mjs");
   const text = actual(block("js", "import"));
@@ -82,6 +86,50 @@ test("the guide's commands make a cluster of three on one machine", { skip }, as
   writeFileSync(program, through);
   await succeeds(process.execPath, [program], folder);
 });
+
+/** What a data folder had is the same after the way into the cluster, and back. */
+async function requireMoves(folder: string, there: string, back: string): Promise<void> {
+  const expected = await withServer(join(folder, "data"), async ({ blob, queue }) => {
+    const container = blobsAt(blob).getContainerClient("moved");
+    await container.create({ metadata: { made: "before" } });
+    const doc = container.getBlockBlobClient("doc");
+    await doc.upload("first", 5, { tags: { a: "b" } });
+    await doc.createSnapshot();
+    await doc.upload("second", 6);
+    await container.getBlockBlobClient("large").uploadData(Buffer.alloc(100_000, 7));
+    const jobs = queuesAt(queue).getQueueClient("jobs");
+    await jobs.create();
+    await jobs.sendMessage("hidden");
+    await jobs.receiveMessages({ visibilityTimeout: 86_400 });
+    await jobs.sendMessage("visible");
+    return describeMoved(blob, queue);
+  });
+  const commands = join(folder, "commands");
+  mkdirSync(commands);
+  const script = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
+  const shim = `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`;
+  writeFileSync(join(commands, "lazuli"), shim, { mode: 0o755 });
+  const both = `set -e\nPATH="${commands}:$PATH"\n${there}\n${back}`;
+  await succeeds("sh", ["-c", both], folder);
+  const found = await withServer(join(folder, "copy"), ({ blob, queue }) =>
+    describeMoved(blob, queue),
+  );
+  assert.deepEqual(found, expected);
+}
+
+/** With ids, ETags and times. */
+async function describeMoved(blob: string, queue: string): Promise<unknown> {
+  const container = blobsAt(blob).getContainerClient("moved");
+  const blobs: unknown[] = [];
+  const all = { includeSnapshots: true, includeMetadata: true, includeTags: true };
+  for await (const one of container.listBlobsFlat(all)) blobs.push(one);
+  const jobs = queuesAt(queue).getQueueClient("jobs");
+  const { approximateMessagesCount } = await jobs.getProperties();
+  const { peekedMessageItems } = await jobs.peekMessages({ numberOfMessages: 32 });
+  const large = await container.getBlobClient("large").downloadToBuffer();
+  const sum = large.reduce((sofar, byte) => sofar + byte, 0);
+  return JSON.parse(JSON.stringify({ blobs, sum, approximateMessagesCount, peekedMessageItems }));
+}
 
 async function succeeds(program: string, args: readonly string[], cwd: string): Promise<void> {
   const child = spawn(program, args, { cwd, stdio: ["ignore", "ignore", "pipe"] });

@@ -4,7 +4,7 @@ import { MIB } from "../../base/limits.ts";
 import { type Origin, originOf } from "../../content/extent-origins.ts";
 import { isDamageError } from "../../store/store.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { DamageFound, StartError } from "../start-error.ts";
+import { DamageFound, StartError, Stopped } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
 import { requireFolder } from "../verify-command.ts";
 import { version } from "../version.ts";
@@ -20,6 +20,11 @@ export interface BackupAsked {
   /** How many backups stay, this one included; null for all. */
   readonly keep: number | null;
   readonly json: boolean;
+}
+
+function requireGoingOn({ signal }: CommandSurroundings): void {
+  if (signal?.aborted !== true) return;
+  throw new Stopped("Stopped: this backup does not count. Backups that were there are as before.");
 }
 
 /** Writes a backup of a data folder, whether a server runs on it or not. Throws a `StartError`. */
@@ -157,7 +162,9 @@ class Backup {
   async finish(): Promise<Manifest> {
     await this.#place.sync();
     for (const name of this.#chunks.written) await this.#place.readRecords(name);
-    for (const name of this.#packs.written) await readPack(this.#place, name, async () => {});
+    for (const name of this.#packs.written) {
+      await readPack(this.#place, name, async () => requireGoingOn(this.#around));
+    }
     const { clock } = this.#around;
     const manifest: Manifest = {
       name: await this.#newName(),
@@ -196,6 +203,7 @@ class Backup {
           }
           this.#bar.show({ objects: this.#chunks.records, bytes: this.#chunks.recordBytes });
       }
+      requireGoingOn(this.#around);
     }
     this.#passes = await this.#chunks.finish();
   }
@@ -219,6 +227,7 @@ class Backup {
         await reader.read(address, (pages) => this.#packs.write(pages));
         bytes += bytesOnDisk;
         this.#bar.show({ objects: this.#chunks.records, bytes });
+        requireGoingOn(this.#around);
       }
       await this.#packs.finish();
     } finally {

@@ -50,7 +50,10 @@ test("a server hands out its records in answers of a limited size, and holds ext
 
 test("data that is not in files is refused with what to do instead", () => {
   const served = { store: null, engine: null } as unknown as Data;
-  assert.throws(() => backupTask(served), /Only data in a folder can be backed up: .*own tools/);
+  assert.throws(
+    () => backupTask(served),
+    /Only data in a folder can be backed up\. .*records first .*then copy the bucket/,
+  );
 });
 
 test("records are the same after their way through bytes, and cut-off ones are noticed", () => {

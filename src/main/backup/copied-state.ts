@@ -16,7 +16,9 @@ const ANSWER_BYTES = MIB;
 const HELD_MS = 10_000;
 
 const NOT_IN_FILES =
-  "Only data in a folder can be backed up: back up the database and the bucket with their own tools.";
+  "Only data in a folder can be backed up. Otherwise save the records first (pg_dump, or with the " +
+  "server stopped a copy of its folder), then copy the bucket or folder of bytes: " +
+  "docs/guides/cluster.md says how, under Backup.";
 
 /** A consistent state of a data folder, and the extents that it names for as long as it is open. */
 export interface CopiedState {

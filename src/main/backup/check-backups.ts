@@ -1,0 +1,96 @@
+import { MIB } from "../../base/limits.ts";
+import { originOf } from "../../content/extent-origins.ts";
+import { ProgressBar } from "../progress-bar.ts";
+import { DamageFound, StartError } from "../start-error.ts";
+import type { CommandSurroundings } from "../surroundings.ts";
+import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { readPack, readPackIndex } from "./packs.ts";
+import { PieceSet, piecesOf } from "./pieces.ts";
+import { decodeRecords } from "./record-frames.ts";
+
+export interface CheckBackupsAsked {
+  readonly place: string;
+  readonly json: boolean;
+}
+
+/**
+ * Reads all files of all backups at a place, and compares them with their digests and with each
+ * other. Changes nothing. Throws a `DamageFound` that names the first file that is not good.
+ */
+export async function checkBackups(
+  { place: path, json }: CheckBackupsAsked,
+  around: CommandSurroundings,
+): Promise<void> {
+  const place = await BackupPlace.toRead(path);
+  const names = await place.names();
+  if (names.length === 0)
+    throw new StartError(`${place.folder} has no backup yet: make one first.`);
+  const manifests: Manifest[] = [];
+  for (const name of names) manifests.push(await place.readManifest(name));
+  const options = { clock: around.clock, total: null, noun: "files", json };
+  const check = new Check(place, new ProgressBar(around.progress, options));
+  await check.run(manifests);
+  const { files, bytes } = check;
+  if (json) around.out(JSON.stringify({ good: names, files, bytes }));
+  else {
+    const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
+    around.out(`All ${names.length} backups in ${place.folder} are good: ${size}.`);
+  }
+}
+
+class Check {
+  readonly #place: BackupPlace;
+  readonly #bar: ProgressBar;
+  readonly #read = new Set<string>();
+  files = 0;
+  bytes = 0;
+
+  constructor(place: BackupPlace, bar: ProgressBar) {
+    this.#place = place;
+    this.#bar = bar;
+  }
+
+  async run(manifests: readonly Manifest[]): Promise<void> {
+    try {
+      for (const manifest of manifests) await this.#backup(manifest);
+    } finally {
+      this.#bar.end();
+    }
+  }
+
+  async #backup({ name, packs, passes, origins }: Manifest): Promise<void> {
+    const there = new PieceSet();
+    for (const pack of packs) {
+      for (const [origin, extent, offset] of await readPackIndex(this.#place, pack)) {
+        there.add(origin, extent, offset);
+      }
+      await this.#pack(pack);
+    }
+    for (const chunk of passes.flat()) {
+      const bytes = await this.#place.readRecords(chunk);
+      this.#count(chunk, bytes.length);
+      for (const { extent, offset } of [...decodeRecords(bytes)].flatMap(piecesOf)) {
+        if (there.has(originOf(origins, extent, offset), extent, offset)) continue;
+        throw new DamageFound(`The backup ${name} lacks bytes: restore another one.`);
+      }
+    }
+  }
+
+  /** Backups share packs: each is read once. */
+  async #pack(name: string): Promise<void> {
+    if (this.#read.has(name)) return;
+    let total = 0;
+    await readPack(this.#place, name, async (bytes) => {
+      total += bytes.length;
+    });
+    this.#count(name, total);
+  }
+
+  #count(name: string, bytes: number): void {
+    if (this.#read.has(name)) return;
+    this.#read.add(name);
+    this.files++;
+    this.bytes += bytes;
+    this.#bar.show({ objects: this.files, bytes: this.bytes });
+  }
+}
