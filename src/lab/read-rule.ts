@@ -79,6 +79,12 @@ function requireCompanion(fields: Fields, field: string, name: EffectName, of: E
 
 function readMatch(fields: Fields, knowsAccount: (name: string) => boolean): Match {
   const { service, operation, method, account, headers } = fields;
+  if (service === "smb") {
+    throw new LabError(
+      "Requests over SMB meet no rules: service must be one of " +
+        `${REST_SERVICE_NAMES.join(", ")}. The clock of the server moves SMB, too.`,
+    );
+  }
   const known =
     service === undefined ? undefined : readOneOf(service, "service", REST_SERVICE_NAMES);
   if (account !== undefined && !knowsAccount(readText(account, "account"))) {
