@@ -123,6 +123,16 @@ export interface Explained {
   readonly before: readonly SeenRequest[];
 }
 
+export interface Member {
+  readonly number: number;
+  readonly name: string;
+  readonly address: string;
+  readonly heartbeatAgeMs: number;
+  readonly isLeader: boolean;
+  readonly isThis: boolean;
+  readonly database: string | null;
+}
+
 export interface SceneList {
   /** Null without a lab. */
   readonly scenes: readonly { readonly name: string; readonly title: string }[] | null;

@@ -85,7 +85,7 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
   if (name === "browse" || home === null) return <Browse way={way} signedIn={signedIn} />;
   switch (name) {
     case "home":
-      return <HomePage home={home} />;
+      return <HomePage home={home} isOperator={signedIn.isOperator} />;
     case "holders":
       return <HolderPage signedIn={signedIn} />;
     case "requests":

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AccountFacts, Figures, Home } from "./api.ts";
 import { bytesText, countText, durationText } from "./format.ts";
+import { Members } from "./members.tsx";
 import { Copy } from "./parts.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -12,7 +13,7 @@ const TITLES: Readonly<Record<string, string>> = {
   smb: "SMB",
 };
 
-export function HomePage({ home }: { home: Home }) {
+export function HomePage({ home, isOperator }: { home: Home; isOperator: boolean }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);
@@ -44,6 +45,7 @@ export function HomePage({ home }: { home: Home }) {
           </dl>
         </section>
         {home.figures === undefined ? null : <Stored figures={home.figures} />}
+        {isOperator ? <Members /> : null}
       </div>
       {home.accounts.map((account) => (
         <AccountCard key={account.name} account={account} smb={home.urls.smb} />

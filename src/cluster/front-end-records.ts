@@ -1,6 +1,6 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
-import { count, format, type RecordOf, u64 } from "../base/fields.ts";
+import { added, count, format, type RecordOf, text, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Transaction, View } from "../store/store.ts";
 
@@ -13,6 +13,9 @@ const frontEndShape = {
   untilMs: count,
   /** It reads no state from before this stamp was given. */
   readsFrom: u64,
+  /** For people: the machine and process, and where it listens. "" until it does. */
+  name: added(text, ""),
+  address: added(text, ""),
 };
 
 const leaderShape = { frontEnd: count, sinceMs: count, untilMs: count };

@@ -37,6 +37,26 @@ export interface FrontEndSetup {
   readonly onEnded: (error: StoreError) => void;
 }
 
+/** Who a front end is, for people. */
+export interface AboutFrontEnd {
+  /** The machine and the process. */
+  readonly name: string;
+  /** Where it listens. */
+  readonly address: string;
+}
+
+const UNKNOWN: AboutFrontEnd = { name: "", address: "" };
+
+/** A front end, as another one sees it. */
+export interface FrontEndSeen extends AboutFrontEnd {
+  readonly number: number;
+  /** Since its last heartbeat, by the clock of the records. */
+  readonly heartbeatAgeMs: number;
+  readonly isLeader: boolean;
+  /** Whether it is the one that tells. */
+  readonly isThis: boolean;
+}
+
 /** Calls of the store, and readings, that began after the same heartbeat. */
 interface Generation {
   /** The stamp of that heartbeat: all of them see its commit. */
@@ -70,6 +90,7 @@ export class FrontEnd implements Others {
   #next: { cancel(): void } | null = null;
   #lapse: { cancel(): void } | null = null;
   #beating: Promise<void> = Promise.resolve();
+  #about: AboutFrontEnd = UNKNOWN;
   #isOver = false;
 
   private constructor(setup: FrontEndSetup, stamp: Stamp) {
@@ -86,7 +107,7 @@ export class FrontEnd implements Others {
     const stamp = await setup.store.transact((tx) => {
       const epoch = tx.stamp();
       const untilMs = tx.now() + (setup.leaseMs ?? LEASE_MS);
-      writeFrontEnd(tx, setup.number, { epoch, untilMs, readsFrom: epoch });
+      writeFrontEnd(tx, setup.number, { epoch, untilMs, readsFrom: epoch, ...UNKNOWN });
       return epoch;
     });
     const frontEnd = new FrontEnd(setup, stamp);
@@ -127,6 +148,29 @@ export class FrontEnd implements Others {
   beat(): Promise<void> {
     this.#beating = this.#beating.then(() => this.#beat());
     return this.#beating;
+  }
+
+  /** Tells the others, with the next heartbeat, who this is. */
+  introduce(about: AboutFrontEnd): void {
+    this.#about = about;
+    if (this.#next !== null) this.#beatAfter(0);
+  }
+
+  /** All front ends, as the records have them now. */
+  members(): Promise<FrontEndSeen[]> {
+    const leaseMs = this.#setup.leaseMs ?? LEASE_MS;
+    return this.#setup.store.read((view) => {
+      const nowMs = view.now();
+      const leader = readLeader(view)?.frontEnd;
+      return listFrontEnds(view).map(({ number, name, address, untilMs }) => ({
+        number,
+        name,
+        address,
+        heartbeatAgeMs: Math.max(0, nowMs - (untilMs - leaseMs)),
+        isLeader: number === leader,
+        isThis: number === this.number,
+      }));
+    });
   }
 
   /** Ends this front end. Whoever leads then cleans up at once. */
@@ -248,7 +292,7 @@ export class FrontEnd implements Others {
     const nowMs = tx.now();
     const untilMs = nowMs + (this.#setup.leaseMs ?? LEASE_MS);
     const epoch = this.#hasLapsed ? stamp : this.#epoch;
-    writeFrontEnd(tx, this.number, { epoch, untilMs, readsFrom });
+    writeFrontEnd(tx, this.number, { epoch, untilMs, readsFrom, ...this.#about });
     const leader = renewLeader(tx, this.number, nowMs, untilMs);
     const leads = leader.frontEnd === this.number;
     // After an outage of the records, all leases are over: those who can renew theirs get the time.
@@ -295,6 +339,7 @@ export class FrontEnd implements Others {
 
   #beatAfter(pauseMs: number): void {
     if (this.#isOver) return;
+    this.#next?.cancel();
     this.#next = this.#setup.schedule(() => this.beat(), pauseMs);
   }
 }

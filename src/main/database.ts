@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { AboutFrontEnd } from "../cluster/front-end.ts";
 import { type FailStop, StoreError } from "../store/store.ts";
 import { type DatabaseSetup, OpenDatabase } from "./open-database.ts";
 import type { NamedPlace } from "./places.ts";
@@ -29,6 +30,7 @@ export class Database {
   #opening: Promise<void> = Promise.resolve();
   /** Data that nobody uses any more. */
   readonly #closing = new Set<Promise<void>>();
+  #about: AboutFrontEnd | null = null;
   #isClosed = false;
 
   constructor(name: string | null, place: NamedPlace, setup: ReopenedSetup) {
@@ -74,7 +76,6 @@ export class Database {
 
   /** Opens it. Throws a `StartError`. */
   async open(): Promise<void> {
-    const isShared = (this.#place.shared ?? null) !== null;
     let opened: OpenDatabase | null = null;
     let ended: StoreError | null = null;
     const onEnded: FailStop = (error) => {
@@ -84,7 +85,7 @@ export class Database {
     opened = await OpenDatabase.open(
       this.#place,
       this.#setup,
-      isShared ? onEnded : this.#setup.failStop,
+      this.isShared ? onEnded : this.#setup.failStop,
     );
     this.#current = opened;
     this.#clock = opened.clock;
@@ -99,9 +100,17 @@ export class Database {
     this.#openAfter(OPEN_AGAIN_MS);
   }
 
-  /** Begins the work in the background. */
-  start(): void {
-    if (!(this.#current instanceof StoreError)) this.#current.start();
+  /** Whether other front ends serve it, too. */
+  get isShared(): boolean {
+    return (this.#place.shared ?? null) !== null;
+  }
+
+  /** Begins the work in the background, and tells other front ends who this is. */
+  start(about = this.#about): void {
+    this.#about = about;
+    if (this.#current instanceof StoreError) return;
+    this.#current.start();
+    if (about !== null) this.#current.stored.member?.frontEnd.introduce(about);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { AboutFrontEnd, FrontEndSeen } from "../cluster/front-end.ts";
 import { type AccountHome, Contexts } from "../front/rest/contexts.ts";
 import type { ShareStores } from "../front/smb/smb-server.ts";
 import { type Store, StoreError } from "../store/store.ts";
@@ -13,6 +14,12 @@ import type { Undo } from "./undo.ts";
 
 /** How the settings spread accounts over databases. */
 type Spread = Pick<Settings, "statedAccounts" | "placeOfAccount">;
+
+/** A front end of one of several databases. */
+export interface DatabaseMember extends FrontEndSeen {
+  /** Null if there is one database only. */
+  readonly database: string | null;
+}
 
 /** The databases of a server: a data folder or memory is one, too. */
 export class Databases {
@@ -117,8 +124,20 @@ export class Databases {
       : first.current.data.engine;
   }
 
-  start(): void {
-    for (const database of this.all) database.start();
+  /** The front ends of each database that several share; null if there is none. */
+  async members(): Promise<DatabaseMember[] | null> {
+    const shared = this.all.filter(({ isShared }) => isShared);
+    if (shared.length === 0) return null;
+    const lists = shared.map(async ({ name, opened }) => {
+      const seen = (await opened.stored.member?.frontEnd.members()) ?? [];
+      return seen.map((one) => ({ ...one, database: name }));
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** Begins the work in the background, and tells other front ends who this is. */
+  start(about: AboutFrontEnd): void {
+    for (const database of this.all) database.start(about);
   }
 
   #requireOther(cluster: string): void {

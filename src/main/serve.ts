@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { pid } from "node:process";
 import type { Health } from "../front/health.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
@@ -120,12 +122,14 @@ async function open(
     views.watch(name, listener),
   );
   const { origins } = listeners;
-  databases.start();
+  const [address = ""] = origins.values();
+  databases.start({ name: `${hostname()}, process ${pid}`, address });
   const clock = lab?.clock ?? around.clock;
   const { stores, engine } = databases;
   const serviceOf: ServiceOf = (name) => listeners.serviceOf(name);
   const storeOf: StoreOf = (account, now) => databases.storeOf(account, now);
-  const shown = { origins, serviceOf, storeOf, scenes: lab?.scenes ?? null };
+  const members = () => databases.members();
+  const shown = { origins, serviceOf, storeOf, members, scenes: lab?.scenes ?? null };
   const measured = { ...around, clock, ...load, health, stores, engine, ...shown };
   const addresses = await views.open(settings, measured, log, undo);
   const labOrigin = lab === null ? null : await openLab(lab, databases.only, origins, log, undo);

@@ -39,6 +39,13 @@ export class ConsoleClient {
     return (await answer.json()) as T;
   }
 
+  /** Status and code of a refusal. */
+  async failsToGet(path: string): Promise<[number, string]> {
+    const answer = await fetch(this.#origin + path, { headers: { cookie: this.#cookie } });
+    const { code } = (await answer.json()) as { code: string };
+    return [answer.status, code];
+  }
+
   async post<T>(path: string, body: object): Promise<T> {
     const answer = await post(this.#origin, path, body, this.#cookie);
     const json = (await answer.json()) as T;

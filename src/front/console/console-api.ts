@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import { StoreError } from "../../store/store.ts";
 import type { Outcomes } from "../outcome.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
 import { EVENT_NAMES, type EventName, EventStream } from "./event-stream.ts";
@@ -41,7 +42,7 @@ const SIGN_IN = error(
 const FOR_OPERATORS = error(
   403,
   "OperatorNeeded",
-  "Figures are of the whole server: sign in with the address that it printed at its start.",
+  "This is about the whole server: sign in with the address that it printed at its start.",
 );
 
 const OTHER_ACCOUNT = error(
@@ -155,6 +156,8 @@ export class ConsoleApi {
         if (explained !== null && isVisible(explained.request)) return ok(explained);
         return error(404, "RequestNotFound", "The request is no longer remembered.");
       }
+      case "GET /api/members":
+        return session.account === null ? members(facts) : FOR_OPERATORS;
       case "GET /api/scenes":
         return ok(sceneList(facts));
       case "POST /api/scenes":
@@ -269,6 +272,19 @@ async function homeFor(session: Session, facts: ConsoleFacts): Promise<object> {
   const accounts = facts.accounts().filter(({ name }) => isVisible({ account: name }));
   const home = { version, startedMs, urls, accounts, takesTokens: facts.takesTokens() };
   return session.account === null ? { ...home, place, figures: await facts.figures() } : home;
+}
+
+async function members(facts: ConsoleFacts): Promise<Reply> {
+  try {
+    return ok({ members: await facts.members() });
+  } catch (failure) {
+    if (!(failure instanceof StoreError)) throw failure;
+    return error(
+      503,
+      "RecordsUnreachable",
+      "The database cannot be reached now. It is tried again.",
+    );
+  }
 }
 
 function sceneList({ scenes }: ConsoleFacts): object {

@@ -28,10 +28,25 @@ export interface ConsoleFacts {
    * never done; `again` begins it anew.
    */
   usage(again: boolean): Promise<UsageReport>;
+  /** The servers that share the same records; null if this one has its own. */
+  members(): Promise<readonly MemberFacts[] | null>;
   /** Null without a lab. */
   readonly scenes: SceneFacts | null;
   /** Judges the credentials of a request, without doing it. Null if there is no such service. */
   judge(asked: CredentialsAsked): Promise<CredentialsJudged | null>;
+}
+
+/** A server of a cluster. */
+export interface MemberFacts {
+  readonly number: number;
+  readonly name: string;
+  readonly address: string;
+  readonly heartbeatAgeMs: number;
+  readonly isLeader: boolean;
+  /** Whether it is the one that answers. */
+  readonly isThis: boolean;
+  /** Its database, if there are several; null otherwise. */
+  readonly database: string | null;
 }
 
 /** Conflicts that a lab plays with n clients. */

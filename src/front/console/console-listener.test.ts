@@ -50,6 +50,7 @@ async function opened(t: TestContext) {
     accounts: () => accounts,
     takesTokens: () => false,
     scenes: null,
+    members: async () => null,
     judge: async () => null,
     begin: () => {},
     end: async () => {},

@@ -3,6 +3,7 @@ import type {
   ConsoleAccount,
   ConsoleFacts,
   CredentialsAsked,
+  MemberFacts,
   SceneFacts,
 } from "../../front/console/console-facts.ts";
 import {
@@ -33,6 +34,8 @@ interface ConsoleSetup extends FigureSetup {
   readonly storeOf: StoreOf;
   /** Null without a lab. */
   readonly scenes: SceneFacts | null;
+  /** Null for a server alone. */
+  members(): Promise<readonly MemberFacts[] | null>;
 }
 
 /** The web console of a server. */
@@ -139,6 +142,10 @@ class Facts implements ConsoleFacts {
 
   figures() {
     return this.#figures.read();
+  }
+
+  members() {
+    return this.#setup.members();
   }
 
   judge(asked: CredentialsAsked) {
