@@ -51,7 +51,10 @@ test("100,000 blobs scroll: few rows are in the page, and each page of the list 
   await putBlobs(server.urls.blob ?? "", "many", names);
   const { page, errors } = await openPage(t, server.consoleUrl);
   await page.getByRole("link", { name: "Browse" }).click();
-  const lists = countLists(page, ({ pathname }) => pathname.endsWith("/many"));
+  const lists = countLists(
+    page,
+    ({ pathname, search }) => pathname.endsWith("/many") && search.includes("comp=list"),
+  );
   await page.getByRole("button", { name: "many", exact: true }).click();
   await page.getByRole("button", { name: names[0] ?? "", exact: true }).waitFor();
   // Nothing is loaded before somebody scrolls.
