@@ -33,8 +33,8 @@ test("an id that a name has already is refused, and both blobs stay as they were
 test("ids and ETags of the future are replaced: the store will give them out itself", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
-  const kept = await place(blobs, { etag: 7n });
-  assert.equal(kept.etag, 7n);
+  const retained = await place(blobs, { etag: 7n });
+  assert.equal(retained.etag, 7n);
   const replaced = await place(blobs, { etag: FUTURE, id: FUTURE });
   assert.ok(replaced.etag < FUTURE && replaced.versionId < FUTURE);
 });
