@@ -338,7 +338,12 @@ testOnBoth("every answer is logged once, and no log has a secret in it", async (
   ];
   const head = put(2, ...lines).replace("/a/c/b", "/a/c/b?comp=x&sig=S0%3D");
   const { headers } = await client.send(`${head}hi`).answer();
-  const found = running.outcomes.map(({ details, ...outcome }) => ({ ...outcome, ...details() }));
+  const found = running.outcomes.map(({ details, ...outcome }) => {
+    // The request as it was sent has secrets, so it is behind a function that no log calls.
+    const { sent, ...logged } = details();
+    assert.equal(typeof sent, "function");
+    return { ...outcome, ...logged };
+  });
   assert.deepEqual(found, [
     {
       agent: null,
