@@ -36,7 +36,7 @@ const ONCE = { retryOptions: { maxTries: 1 } };
 
 describe("accounts in several databases", {
   skip: skipWithoutOwnPostgres() ?? false,
-  timeout: 300_000,
+  timeout: 900_000,
 }, () => {
   const scratch = mkdtempSync(join(tmpdir(), "lazuli-databases-"));
   let east: PostgresServer;
