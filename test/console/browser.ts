@@ -72,3 +72,15 @@ export async function assertAccessible(page: Page): Promise<void> {
   );
   assert.deepEqual(lines, []);
 }
+
+/** Checks a page in light and dark, and that it fits a phone. */
+export async function assertFitsAll(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(page);
+    await page.setViewportSize({ width: 400, height: 800 });
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    assert.ok(wide <= 400, `${page.url()} is ${wide} pixels wide`);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  }
+}

@@ -12,11 +12,12 @@ import {
 } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
-import { type RunningServer, start } from "lazuli";
+import type { RunningServer } from "lazuli";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { SmbFiles } from "../smb/smb-files.ts";
 import { assertAccessible, Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
+import { startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-console-"));
@@ -31,19 +32,12 @@ async function openPage(t: TestContext, url: string): Promise<ConsolePage> {
   return opened;
 }
 
-async function started(t: TestContext): Promise<RunningServer & { consoleUrl: string }> {
-  const server = await start({ consolePort: 0 });
-  t.after(() => server.stop());
-  assert.ok(server.consoleUrl !== null);
-  return { ...server, consoleUrl: server.consoleUrl };
-}
-
 function blobsOf({ connectionString }: RunningServer) {
   return BlobServiceClient.fromConnectionString(connectionString);
 }
 
 test("every page opens, fits a phone, and is accessible in light and dark", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const container = blobsOf(server).getContainerClient("box");
   await container.create();
   await container.uploadBlockBlob("docs/read me.txt", "hello", 5);
@@ -67,7 +61,7 @@ test("every page opens, fits a phone, and is accessible in light and dark", { sk
 test("the printed address signs in once, and an account key signs in without leaving the page", {
   skip,
 }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const { page } = await openPage(t, server.consoleUrl);
   await page.getByRole("heading", { name: "Lazuli", level: 1 }).waitFor();
   assert.equal(new URL(page.url()).hash.includes("token"), false);
@@ -95,7 +89,7 @@ test("the printed address signs in once, and an account key signs in without lea
 });
 
 test("100 MiB go up with progress, and a dropped file goes up, too", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const container = blobsOf(server).getContainerClient("box");
   await container.create();
   const file = join(scratch, "large.bin");
@@ -134,7 +128,7 @@ test("100 MiB go up with progress, and a dropped file goes up, too", { skip }, a
 });
 
 test("a SAS opens what it permits, and nothing of the server itself", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   await blobsOf(server).getContainerClient("box").create();
   const sas = generateAccountSASQueryParameters(
     {
@@ -157,7 +151,7 @@ test("a SAS opens what it permits, and nothing of the server itself", { skip }, 
 });
 
 test("a lease of an SDK client appears, and breaking it lets others write", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const container = blobsOf(server).getContainerClient("box");
   await container.create();
   const blob = container.getBlockBlobClient("held.txt");
@@ -180,7 +174,7 @@ test("a lease of an SDK client appears, and breaking it lets others write", { sk
 });
 
 test("an SMB open appears and vanishes, and so does a hidden message", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const { connectionString, urls } = server;
   const share = ShareServiceClient.fromConnectionString(connectionString).getShareClient("docs");
   await share.create();
@@ -210,7 +204,7 @@ test("an SMB open appears and vanishes, and so does a hidden message", { skip },
 });
 
 test("a 412 is explained by the write that won", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const container = blobsOf(server).getContainerClient("box");
   await container.create();
   const blob = container.getBlockBlobClient("shared.txt");
@@ -233,7 +227,7 @@ test("a 412 is explained by the write that won", { skip }, async (t) => {
 });
 
 test("plots move while requests come", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const { page, errors } = await openPage(t, server.consoleUrl);
   await page.getByRole("link", { name: "Plots" }).click();
   const plot = page.getByRole("region", { name: "Requests per second" });
@@ -247,7 +241,7 @@ test("plots move while requests come", { skip }, async (t) => {
 });
 
 test("queues, tables and shares can be read and edited", { skip }, async (t) => {
-  const server = await started(t);
+  const server = await startedConsole(t);
   const { page, errors } = await openPage(t, server.consoleUrl);
   await page.getByRole("link", { name: "Browse" }).click();
   await page.getByRole("link", { name: "Queues" }).click();

@@ -8,9 +8,9 @@ import {
   skipWithoutOwnPostgres,
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { Browsers, skipWithoutBrowser } from "./browser.ts";
+import { assertFitsAll, Browsers, skipWithoutBrowser } from "./browser.ts";
 import { ConsoleClient } from "./console-client.ts";
-import { assertFitsAll, startedWithConsole } from "./started.ts";
+import { startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? skipWithoutOwnPostgres() ?? false;
 const browsers = new Browsers();
@@ -33,8 +33,8 @@ test("Home shows the servers of a cluster, who leads, and where the data is", {
   const database = await PostgresServer.start();
   t.after(() => database.remove());
   const shared = { records: database.url(), bytes: join(folder, "bytes") };
-  const one = await startedWithConsole(t, shared);
-  const other = await startedWithConsole(t, shared);
+  const one = await startedConsole(t, shared);
+  const other = await startedConsole(t, shared);
   const opened = await browsers.open(other.consoleUrl);
   t.after(() => opened.close());
   const { page, errors } = opened;
@@ -64,7 +64,7 @@ test("Home shows the servers of a cluster, who leads, and where the data is", {
 });
 
 test("a server alone has no cluster to show, and an account's session sees none", async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const api = await ConsoleClient.signIn(server.consoleUrl);
   assert.deepEqual(await api.get("/api/members"), { members: null });
   const own = await ConsoleClient.signInByKey(server.consoleUrl, ACCOUNT, KEY);

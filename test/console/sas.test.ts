@@ -25,15 +25,15 @@ import { TABLE_NEEDS } from "../../src/rules/table-needs.ts";
 import { bearer } from "../sdk/bearer.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
-import { assertFitsAll, type ServerWithConsole, startedWithConsole } from "./started.ts";
+import { assertFitsAll, Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
+import { type ConsoleServer, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const browsers = new Browsers();
 after(() => browsers.close());
 
 /** Opens the page of shared access signatures. */
-async function openSas(t: TestContext, server: ServerWithConsole): Promise<ConsolePage> {
+async function openSas(t: TestContext, server: ConsoleServer): Promise<ConsolePage> {
   const opened = await browsers.open(server.consoleUrl);
   t.after(() => opened.close());
   await opened.page.getByRole("link", { name: "SAS", exact: true }).click();
@@ -98,7 +98,7 @@ function elsewhere(url: string, from: string, to: string): string {
   return `${path.replace(from, to)}?${query}`;
 }
 
-async function filled(server: ServerWithConsole): Promise<ContainerClient> {
+async function filled(server: ConsoleServer): Promise<ContainerClient> {
   const container = BlobServiceClient.fromConnectionString(
     server.connectionString,
   ).getContainerClient("box");
@@ -111,7 +111,7 @@ async function filled(server: ServerWithConsole): Promise<ContainerClient> {
 test("SAS for blobs, snapshots and containers open what they are for, and nothing else", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const container = await filled(server);
   const { page, errors } = await openSas(t, server);
   await page.getByText("Enter the name of the container").waitFor();
@@ -156,7 +156,7 @@ test("SAS for blobs, snapshots and containers open what they are for, and nothin
 test("a SAS by a stored policy follows the policy, whose name the form offers", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const container = await filled(server);
   const expiresOn = new Date(Date.now() + 3_600_000);
   const accessPolicy = { permissions: "r", expiresOn };
@@ -183,7 +183,7 @@ test("a SAS by a stored policy follows the policy, whose name the form offers", 
 test("SAS for queues, ranges of tables, files and shares, and whole accounts work", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const { connectionString, urls } = server;
   const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient("jobs");
   await queue.create();
@@ -261,7 +261,7 @@ test("SAS for queues, ranges of tables, files and shares, and whole accounts wor
 });
 
 test("a SAS for a directory opens what is below it", { skip }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const lake = new DataLakeServiceClient(
     `${server.urls.dfs}/${ACCOUNT}`,
     new DataLakeKey(ACCOUNT, KEY),
@@ -289,7 +289,7 @@ test("a SAS for a directory opens what is below it", { skip }, async (t) => {
 test("a user delegation SAS takes a bearer token, and without OAuth the page says what to do", {
   skip,
 }, async (t) => {
-  const plain = await startedWithConsole(t);
+  const plain = await startedConsole(t);
   const first = await openSas(t, plain);
   await first.page.getByLabel("Kind").selectOption("user");
   await first.page.getByText("this server takes none").waitFor();
@@ -298,7 +298,7 @@ test("a user delegation SAS takes a bearer token, and without OAuth the page say
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(cert, CERTIFICATE);
   writeFileSync(key, CERTIFICATE_KEY);
-  const server = await startedWithConsole(t, { cert, key, oauth: "basic" });
+  const server = await startedConsole(t, { cert, key, oauth: "basic" });
   const { page, errors } = await openSas(t, server);
   await page.getByLabel("Kind").selectOption("user");
   await choose(page, "Blob", "box", "a.txt");
@@ -321,7 +321,7 @@ test("a user delegation SAS takes a bearer token, and without OAuth the page say
 test("a pasted SAS is explained field by field, with what is wrong about it", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const { page, errors } = await openSas(t, server);
   const sent: string[] = [];
   page.on("request", (request) => {
@@ -374,7 +374,7 @@ const VERSION = "2025-01-05";
 const READ = { toString: () => "r" } as never;
 
 test("the form offers every letter that permits something, and no other", { skip }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const { page } = await openSas(t, server);
   const letters = async () =>
     (await page.getByRole("group", { name: "Permissions (sp)" }).locator("code").allTextContents())

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, type TestContext, test } from "node:test";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
+import { assertFitsAll, Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
 import { ConsoleClient } from "./console-client.ts";
-import { assertFitsAll, type ServerWithConsole, startedWithConsole } from "./started.ts";
+import { type ConsoleServer, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const browsers = new Browsers();
@@ -12,7 +12,7 @@ after(() => browsers.close());
 
 const OTHER = "otheraccount";
 
-async function openScenes(t: TestContext, server: ServerWithConsole): Promise<ConsolePage> {
+async function openScenes(t: TestContext, server: ConsoleServer): Promise<ConsolePage> {
   const opened = await browsers.open(server.consoleUrl);
   t.after(() => opened.close());
   await opened.page.getByRole("link", { name: "Scenes" }).click();
@@ -20,7 +20,7 @@ async function openScenes(t: TestContext, server: ServerWithConsole): Promise<Co
 }
 
 test("without a lab, the page of scenes says how to start with one", { skip }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const { page, errors } = await openScenes(t, server);
   await page.getByText("Start it with --lab").waitFor();
   await assertFitsAll(page);
@@ -30,7 +30,7 @@ test("without a lab, the page of scenes says how to start with one", { skip }, a
 test("a scene is played with n clients, drawn, and told with winner and losers", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t, { lab: true });
+  const server = await startedConsole(t, { lab: true });
   const { page, errors } = await openScenes(t, server);
   await page.getByText("Choose a scene and play it").waitFor();
   await page.getByLabel("Scene", { exact: true }).selectOption("lost-update");
@@ -62,7 +62,7 @@ interface Played {
 }
 
 test("every scene of the lab can be played by the API, within the account of the session", async (t) => {
-  const server = await startedWithConsole(t, {
+  const server = await startedConsole(t, {
     lab: true,
     accounts: [
       { name: ACCOUNT, keys: [KEY] },
@@ -97,7 +97,7 @@ test("every scene of the lab can be played by the API, within the account of the
 });
 
 test("a server without a lab plays nothing", async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const api = await ConsoleClient.signIn(server.consoleUrl);
   assert.deepEqual(await api.get("/api/scenes"), { scenes: null });
   const asked = { name: "lost-update", clients: 2 };

@@ -4,9 +4,9 @@ import { after, type TestContext, test } from "node:test";
 import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { Browsers, skipWithoutBrowser } from "./browser.ts";
+import { assertFitsAll, Browsers, skipWithoutBrowser } from "./browser.ts";
 import { ConsoleClient } from "./console-client.ts";
-import { assertFitsAll, type ServerWithConsole, startedWithConsole } from "./started.ts";
+import { type ConsoleServer, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const browsers = new Browsers();
@@ -28,8 +28,8 @@ interface Judged {
   readonly need: { letters: string; granted: string | null } | null;
 }
 
-async function started(t: TestContext): Promise<ServerWithConsole & { api: ConsoleClient }> {
-  const server = await startedWithConsole(t, {
+async function started(t: TestContext): Promise<ConsoleServer & { api: ConsoleClient }> {
+  const server = await startedConsole(t, {
     accounts: [
       { name: ACCOUNT, keys: [KEY] },
       { name: OTHER, keys: [OTHER_KEY] },
@@ -45,7 +45,7 @@ function sign(text: string, key: Buffer | string = Buffer.from(KEY, "base64")): 
 const VERSION = "2025-01-05";
 
 /** List Blobs, as a client should sign it. */
-function listing(server: ServerWithConsole) {
+function listing(server: ConsoleServer) {
   const date = new Date().toUTCString();
   const url = `${server.urls.blob}/${ACCOUNT}/box?restype=container&comp=list&prefix=a%20b`;
   const head = ["GET", "", "", "", "", "", "", "", "", "", "", ""];
@@ -271,7 +271,7 @@ test("secrets in a request are in no explanation, and what cannot be read is ref
 test("a click on a 403 shows both strings to sign, with the first difference", {
   skip,
 }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const opened = await browsers.open(server.consoleUrl);
   t.after(() => opened.close());
   const { page, errors } = opened;
@@ -303,7 +303,7 @@ test("a click on a 403 shows both strings to sign, with the first difference", {
 });
 
 test("a pasted request is explained, also as curl", { skip }, async (t) => {
-  const server = await startedWithConsole(t);
+  const server = await startedConsole(t);
   const blobs = new BlobServiceClient(
     `${server.urls.blob}/${ACCOUNT}`,
     new StorageSharedKeyCredential(ACCOUNT, KEY),

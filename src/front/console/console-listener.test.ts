@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { createServer, type IncomingHttpHeaders, request } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { Outcomes } from "../outcome.ts";
+import { ConsoleApi } from "./console-api.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
 import { openConsoleListener } from "./console-listener.ts";
 import { signatureOf } from "./sessions.ts";
@@ -108,6 +109,7 @@ test("the API takes a session, whose cookie no script and no other site can use"
   assert.equal(signedIn.status, 200);
   assert.match(signedIn.headers["set-cookie"]?.[0] ?? "", /HttpOnly; SameSite=Strict/);
   assert.equal(signedIn.headers["cache-control"], "no-store");
+  assert.equal(signedIn.headers["x-content-type-options"], "nosniff");
   const cookie = cookieOf(signedIn);
   assert.equal(JSON.parse((await ask("/api/holders", cookie)).text).holders.length, 2);
   await post("/api/sign-out", {}, cookie);
@@ -184,6 +186,11 @@ test("the page may run its own scripts only, and is validated when it is loaded 
   assert.equal(page.text, "page");
   assert.match(String(page.headers["content-security-policy"]), /script-src 'self';/);
   assert.doesNotMatch(String(page.headers["content-security-policy"]), /unsafe/);
+  for (const part of ["default-src 'none'", "form-action 'none'", "frame-ancestors 'none'"]) {
+    assert.ok(String(page.headers["content-security-policy"]).includes(part), part);
+  }
+  assert.equal(page.headers["x-content-type-options"], "nosniff");
+  assert.equal(page.headers["referrer-policy"], "no-referrer");
   assert.equal((await ask("/", { "if-none-match": '"etag"' })).status, 304);
 });
 
@@ -204,6 +211,25 @@ test("requests to services pass unchanged, without the cookie, and answers canno
   assert.equal(followed.headers["content-disposition"], "attachment");
   assert.equal((await ask("/services/blob/one/c", {}, "PUT")).status, 403);
   assert.equal((await ask("/services/smb/one/c", PAGE)).status, 404);
+});
+
+test("other machines sign in before their requests pass to services", () => {
+  const api = new ConsoleApi({
+    clock: systemClock,
+    outcomes: new Outcomes(),
+    facts: {} as ConsoleFacts,
+    isSecure: true,
+    onError: assert.fail,
+  });
+  const from = (remoteAddress: string) =>
+    api.mayForward({ socket: { remoteAddress }, headers: {} } as IncomingMessage);
+  assert.deepEqual(["127.0.0.1", "::1", "::ffff:127.0.0.1"].map(from), [true, true, true]);
+  assert.deepEqual(["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1"].map(from), [
+    false,
+    false,
+    false,
+  ]);
+  api.close();
 });
 
 test("outcomes are wanted only while somebody is signed in", async (t) => {
