@@ -23,8 +23,10 @@ export function AccessControlDialog(props: {
   onClose: () => void;
 }) {
   const { account, container, path, isDirectory, onClose } = props;
-  const [told, setTold] = useState("");
-  const { value, error, reload } = useLoaded(() => read(account, container, path), [path]);
+  const { value: first, error } = useLoaded(() => read(account, container, path), [path]);
+  // What came of a change is told together with what is there now: the form begins anew with that.
+  const [done, setDone] = useState<{ told: string; value: AccessControl } | null>(null);
+  const value = done?.value ?? first;
   return (
     <Dialog title={`Access control of ${path === "" ? "/" : path}`} onClose={onClose}>
       <Problem error={error} />
@@ -36,14 +38,11 @@ export function AccessControlDialog(props: {
           path={path}
           isDirectory={isDirectory}
           known={value}
-          onDone={(text) => {
-            setTold(text);
-            reload();
-          }}
+          onDone={async (told) => setDone({ told, value: await read(account, container, path) })}
         />
       )}
       <p role="status" class="hint">
-        {told}
+        {done?.told}
       </p>
     </Dialog>
   );
@@ -55,19 +54,22 @@ function Editor(props: {
   path: string;
   isDirectory: boolean;
   known: AccessControl;
-  onDone: (told: string) => void;
+  onDone: (told: string) => Promise<void>;
 }) {
   const { account, container, path, isDirectory, known, onDone } = props;
   const [edited, setEdited] = useState(known);
   const [problem, setProblem] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
   const at = { service: "dfs", method: "PATCH", path: [container, path] } as const;
   const act = async (work: () => Promise<string>) => {
+    setBusy(true);
+    setProblem(null);
     try {
-      onDone(await work());
-      setProblem(null);
+      await onDone(await work());
     } catch (failure) {
       setProblem(failure);
     }
+    setBusy(false);
   };
   const save = () =>
     act(async () => {
@@ -94,7 +96,7 @@ function Editor(props: {
   );
   const hasChanged = Object.keys(changes(known, edited)).length > 0;
   return (
-    <>
+    <fieldset class="bare" disabled={isBusy}>
       <div class="form">
         {field("owner", "Owner")}
         {field("group", "Owning group")}
@@ -128,7 +130,7 @@ function Editor(props: {
           Save
         </button>
       </div>
-    </>
+    </fieldset>
   );
 }
 
