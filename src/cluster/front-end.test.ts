@@ -43,7 +43,7 @@ test("a front end that is out of touch is ended, and writes nothing from then on
   await assert.rejects(lost.store.transact(write), /out of touch/);
   assert.equal(await isWritten(ends.records), false);
   await lost.frontEnd.beat();
-  assert.equal(lost.ends.length, 1, "it is told once");
+  assert.equal(lost.ends.length, 1, "one call for one loss");
 });
 
 test("after an outage for all, each front end gets a lease's time to come back", async () => {

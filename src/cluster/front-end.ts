@@ -37,7 +37,7 @@ export interface FrontEndSetup {
   readonly onEnded: (error: StoreError) => void;
 }
 
-/** Who a front end is, for people. */
+/** The name and address of a front end, as people see them. */
 export interface AboutFrontEnd {
   /** The machine and the process. */
   readonly name: string;

@@ -20,7 +20,7 @@ test("an outage of all databases is for balancers, not for restarts", () => {
   ]);
 });
 
-test("an outage of one database is told, and refuses only those who ask about it", () => {
+test("health names a database that is out of reach, and refuses only requests about it", () => {
   const outages = new Map([
     ["east", null],
     ["west", 'database "west": gone'],

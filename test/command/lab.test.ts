@@ -58,7 +58,7 @@ test("commands change clocks, set rules, save and restore", async (t) => {
   assert.equal((await lab("reset")).stdout, "done\n");
 });
 
-test("what the lab refuses, and a missing lab, are told in a line", async (t) => {
+test("a refusal of the lab, and a missing lab, print one line", async (t) => {
   const server = await start({ services: ["blob"], lab: true });
   t.after(() => server.stop());
   const lab = labOf(server);

@@ -90,7 +90,7 @@ test("a filter is completed by keys: property, operator, value, joint", { skip }
   await page.getByText("InvalidInput").waitFor();
   const found = table.listEntities({ queryOptions: { filter: odata`RowKey eq 'Bern'` } });
   assert.equal((await found.next()).value?.rowKey, "Bern");
-  // A refused query is told by the browser, too.
+  // The browser reports a refused query, too.
   assert.deepEqual(
     errors.filter((text) => !text.includes("400")),
     [],

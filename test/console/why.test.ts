@@ -70,7 +70,7 @@ function textOf({ head, headers, resource, query }: Lines): string {
   return [...head, ...headers, resource, ...query].join("\n");
 }
 
-test("a good signature is told to be good, and nothing is done", async (t) => {
+test("the page says that a good signature is good, and does nothing", async (t) => {
   const server = await started(t);
   const { request, lines } = listing(server);
   const authorization = `SharedKey ${ACCOUNT}:${sign(textOf(lines))}`;
@@ -177,7 +177,7 @@ test("a wrong key is found out, and so is a string that the client shows", async
   assert.deepEqual(refused, [403, "OtherAccount"]);
 });
 
-test("other reasons are told in the server's words", async (t) => {
+test("the page shows other reasons in the server's words", async (t) => {
   const server = await started(t);
   const blobs = BlobServiceClient.fromConnectionString(server.connectionString);
   const container = blobs.getContainerClient("box");

@@ -33,7 +33,7 @@ function ask(path: string, action: string, claims: object) {
   return askSecurely(server, "HEAD", target, bearer(claims));
 }
 
-/** The rights that a user is told to have. */
+/** The rights that the answer names for a user. */
 async function granted(path: string, claims: object): Promise<string[]> {
   const found: string[] = [];
   for (const action of ALL) {
@@ -44,7 +44,7 @@ async function granted(path: string, claims: object): Promise<string[]> {
   return found;
 }
 
-test("a caller is told exactly the rights that the ACL of the path gives", async () => {
+test("the answer names exactly the rights that the ACL of the path gives", async () => {
   assert.deepEqual(await granted("directory/file", { oid: ANN }), ["---", "-w-", "r--", "rw-"]);
   const member = { oid: BOB, groups: [TEAM] };
   assert.deepEqual(await granted("directory/file", member), ["---", "--x", "r--", "r-x"]);

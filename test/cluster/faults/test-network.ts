@@ -65,7 +65,7 @@ export class TestNetwork {
 }
 
 function killAll(namespace: string): void {
-  // Those that were started meanwhile are found by the next look.
+  // The next look finds processes that were started meanwhile.
   for (;;) {
     const { stdout } = spawnSync("ip", ["netns", "pids", namespace], { encoding: "utf8" });
     const ids = stdout.split("\n").filter((line) => line !== "");
