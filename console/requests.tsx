@@ -2,10 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Explained, getJson, type Home, listen, type SeenRequest } from "./api.ts";
 import { bytesText, msText, timeText } from "./format.ts";
 import { Copy, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { withNews } from "./request-list.ts";
 import { linkTo } from "./way.ts";
 
-/** Requests that the page remembers: a page left open for a day must not grow. */
-const REQUESTS_MAX = 5_000;
 const SMB_ERROR_MIN = 0xc000_0000;
 
 type Which = "all" | "conflicts" | "errors" | "writes";
@@ -21,11 +20,7 @@ export function RequestPage({ home }: { home: Home }) {
   useEffect(() => {
     const add = ({ requests: news }: { requests: readonly SeenRequest[] }) => {
       if (paused.current) return;
-      setRequests((known) => {
-        const last = known[0]?.number ?? 0;
-        const fresh = news.filter(({ number }) => number > last).reverse();
-        return [...fresh, ...known].slice(0, REQUESTS_MAX);
-      });
+      setRequests((known) => withNews(known, news));
     };
     getJson<{ requests: readonly SeenRequest[] }>("/api/requests").then(add, () => {});
     return listen("requests", add);
