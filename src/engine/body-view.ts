@@ -7,9 +7,9 @@ import type { Derivation, Derived, DerivedRange } from "../store/acceleration.ts
 import type { Entry, RangeOptions } from "../store/entry.ts";
 import type { Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
-import { nameOf } from "./sorted-items.ts";
+import { type Named, nameOf, SortedItems } from "./sorted-items.ts";
 
-/** From this many writes on, a transaction finds them by a map instead of a linear search. */
+/** From this many writes on, a transaction finds them by an index instead of a linear search. */
 const MANY_WRITES = 16;
 
 /** One consistent state of an engine's records, on which bodies run. */
@@ -36,6 +36,11 @@ export interface Write {
   /** Whether the value is appended to the present one instead of replacing it. */
   readonly isAppend: boolean;
 }
+
+/** A write as scans see it: with the whole value of its key. */
+type LaidWrite = Omit<Write, "name" | "isAppend">;
+
+type PlacedWrite = Named & { readonly place: number };
 
 /** Runs a body on its view, which cannot be used afterwards. */
 export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T {
@@ -143,6 +148,8 @@ export class BodyTransaction extends BodyView implements Transaction {
   readonly #writes: Write[] = [];
   /** The index of each write by name, once there are many. */
   #places: Map<string, number> | null = null;
+  /** The same in the order of keys, from the first scan over many writes on. */
+  #sorted: SortedItems<PlacedWrite> | null = null;
   readonly #nextStamp: (nowMs: Instant) => Stamp;
   #tookStamp = false;
 
@@ -202,6 +209,7 @@ export class BodyTransaction extends BodyView implements Transaction {
   #write(write: Write): void {
     const { name } = write;
     const place = this.#placeOf(name);
+    if (place === this.#writes.length) this.#sorted?.add({ name, place });
     this.#writes[place] = write;
     if (this.#writes.length < MANY_WRITES) return;
     this.#places ??= new Map(this.#writes.map((write, at) => [write.name, at]));
@@ -230,17 +238,38 @@ export class BodyTransaction extends BodyView implements Transaction {
     skipsDamaged: boolean,
   ): Iterable<Entry> {
     const below = super.scan(from, until, reverse, skipsDamaged);
-    if (this.#writes.length === 0) return below;
-    const above: Omit<Write, "name" | "isAppend">[] = [];
+    const above = this.#writesIn(from, until, reverse);
+    return above === null ? below : layWrites(above, below, reverse ? -1 : 1);
+  }
+
+  /** The writes to a range of keys in the order of a scan; null if there are none. */
+  #writesIn(from: Bytes, until: Bytes, reverse: boolean): Iterable<LaidWrite> | null {
+    if (this.#writes.length >= MANY_WRITES) return this.#manyWritesIn(from, until, reverse);
+    const found: LaidWrite[] = [];
     for (const write of this.#writes) {
       const { key } = write;
       const isInside = key.compare(from) >= 0 && key.compare(until) < 0;
-      if (isInside) above.push({ key, value: this.#valueOf(write) });
+      if (isInside) found.push({ key, value: this.#valueOf(write) });
     }
-    if (above.length === 0) return below;
     const sign = reverse ? -1 : 1;
-    above.sort((a, b) => sign * a.key.compare(b.key));
-    return layWrites(above, below, sign);
+    return found.length === 0 ? null : found.sort((a, b) => sign * a.key.compare(b.key));
+  }
+
+  #manyWritesIn(from: Bytes, until: Bytes, reverse: boolean): Iterable<LaidWrite> | null {
+    const sorted = this.#sorted ?? new SortedItems();
+    if (this.#sorted === null) {
+      for (const [place, { name }] of this.#writes.entries()) sorted.add({ name, place });
+      this.#sorted = sorted;
+    }
+    const [first, end] = [nameOf(from), nameOf(until)];
+    return sorted.hasAny(first, end) ? this.#laid(sorted.scan(first, end, reverse)) : null;
+  }
+
+  *#laid(placed: Iterable<PlacedWrite>): Generator<LaidWrite> {
+    for (const { place } of placed) {
+      const write = this.#writes[place] as Write;
+      yield { key: write.key, value: this.#valueOf(write) };
+    }
   }
 }
 
@@ -258,7 +287,7 @@ function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entr
 
 /** Merges writes over entries. Both are sorted, ascending if `sign` is 1, else descending. */
 export function* layWrites(
-  above: Iterable<Omit<Write, "name" | "isAppend">>,
+  above: Iterable<LaidWrite>,
   below: Iterable<Entry>,
   sign: 1 | -1,
 ): Generator<Entry> {

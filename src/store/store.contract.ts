@@ -157,6 +157,33 @@ function transactions(open: OpenStore): void {
     });
   });
 
+  test("a body's ranges include its own writes at every step while they become many", async (t) => {
+    const { store } = await opened(t, open);
+    await store.transact((tx) => {
+      for (let at = 0; at < 64; at += 2) tx.set(k(at), v("old"));
+    });
+    const isWritten = (step: number) => step % 3 > 0;
+    const places = Array.from({ length: 100 }, (_, step) => (step * 37) % 64);
+    await store.transact((tx) => {
+      const model = new Map(Array.from({ length: 32 }, (_, at) => [2 * at, "old"]));
+      for (const [step, at] of places.entries()) {
+        if (isWritten(step)) tx.set(k(at), v(`${step}`));
+        else tx.delete(k(at));
+        if (isWritten(step)) model.set(at, `${step}`);
+        else model.delete(at);
+        for (const [from, until] of [[0, 64] as const, [at, at + 7] as const]) {
+          const inside = [...model].filter(([key]) => key >= from && key < until);
+          const wanted = inside.sort(([a], [b]) => a - b).map(([key, text]) => [k(key), v(text)]);
+          for (const reverse of [false, true]) {
+            const found = tx.range(k(from), k(until), { limit: 64, reverse });
+            const pairs = found.map(({ key, value }) => [key, value]);
+            assert.deepEqual(pairs, reverse ? wanted.toReversed() : wanted);
+          }
+        }
+      }
+    });
+  });
+
   test("concurrent increments are serialized: none is lost", async (t) => {
     const { store } = await opened(t, open);
     const increment = (tx: Transaction) => {
