@@ -49,7 +49,6 @@ export class ForgettingStore extends StoreDecorator {
 
   /** Runs the body until it lacks nothing, and discards that run. */
   async #discarded<V>(call: Call, run: Run<V>, body: (view: V) => unknown): Promise<void> {
-    const ended = new Error("discarded");
     const discarded = this.#inRounds(call, run, (view) => {
       try {
         body(view);
@@ -57,10 +56,10 @@ export class ForgettingStore extends StoreDecorator {
         // The last run decides about any other error.
         if (error instanceof Lack) throw error;
       }
-      throw ended;
+      throw DISCARDED;
     });
     await discarded.catch((error) => {
-      if (error !== ended) throw error;
+      if (error !== DISCARDED) throw error;
     });
     call.beginAgain();
     await othersRun();
@@ -89,6 +88,9 @@ export class ForgettingStore extends StoreDecorator {
     return done;
   }
 }
+
+/** Ends the run that is discarded. One for all, because taking a stack for each call costs much. */
+const DISCARDED = new Error("discarded");
 
 /** Resolves once other bodies, and whatever waits for the event loop, had time to run. */
 function othersRun(): Promise<void> {

@@ -191,8 +191,10 @@ class World {
     map.content = placed ?? assert.fail("too many pieces");
     map.resize(Math.max(map.bytes.length, at + length));
     map.bytes.set(shown, at);
-    for (const [index, mark] of touched.entries()) {
-      map.mark(at + index, at + index + 1, mark === WRITTEN ? WRITTEN : CLEARED);
+    // A place clears what it does not write.
+    map.mark(at, at + length, CLEARED);
+    for (const { start, end, isCleared } of rangesIn(touched)) {
+      if (!isCleared) map.mark(at + start, at + end, WRITTEN);
     }
     assert.equal(map.content.length, map.bytes.length);
   }

@@ -26,9 +26,14 @@ export class Queues {
     return createQueue(this.context, { ...this.asked, metadata: [] });
   }
 
-  async put(count: number, lifeMs: number | null = null, hiddenMs = 0): Promise<void> {
+  async put(
+    count: number,
+    lifeMs: number | null = null,
+    hiddenMs = 0,
+    context = this.context,
+  ): Promise<void> {
     for (let at = 0; at < count; at++) {
-      await putMessage(this.context, { ...this.asked, text: `text ${at}`, hiddenMs, lifeMs });
+      await putMessage(context, { ...this.asked, text: `text ${at}`, hiddenMs, lifeMs });
     }
   }
 
