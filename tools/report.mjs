@@ -3,7 +3,10 @@ import { inspect } from "node:util";
 
 const DOTS_PER_LINE = 80;
 
-/** A reporter for `node --test`: a dot for each test, then all skips, failures, and the count. */
+/**
+ * A reporter for `node --test`: a dot for each test, and a failure at once, so that an interrupted run has
+ * told what failed. Then all skips, what failed tests printed, the names of those, and the count.
+ */
 // biome-ignore lint/style/noDefaultExport: node --test looks for the default export
 export default async function* report(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -19,25 +22,32 @@ export default async function* report(events) {
       if (data.details.error?.failureType === "subtestsFailed") continue;
       counts.failed++;
       failures.push(data);
+      yield `F\n${describe(data)}`;
+      dots = 0;
+      continue;
     } else if (data.details.type === "suite") continue;
     else if (data.skip !== undefined) {
       counts.skipped++;
       skips.push(data);
     } else counts.passed++;
-    yield type === "test:fail" ? "F" : data.skip === undefined ? "." : "s";
+    yield data.skip === undefined ? "." : "s";
     if (++dots % DOTS_PER_LINE === 0) yield "\n";
   }
   yield "\n";
   for (const skip of skips) yield `skipped: ${skip.name}: ${skip.skip || "no reason given"}\n`;
   if (failures.length > 0) yield printed.join("");
-  for (const failure of failures) yield describe(failure);
+  for (const failure of failures) yield `failed: ${placeOf(failure)}${failure.name}\n`;
   yield `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`;
 }
 
-function describe({ name, file, line, details }) {
-  const where = file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
-  const told = [...causesOf(details.error?.cause ?? details.error)].map(tell);
-  return `\n${where}${name}\n${told.join("\nCaused by: ")}\n`;
+function describe(failure) {
+  const { error } = failure.details;
+  const told = [...causesOf(error?.cause ?? error)].map(tell);
+  return `${placeOf(failure)}${failure.name}\n${told.join("\nCaused by: ")}\n`;
+}
+
+function placeOf({ file, line }) {
+  return file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
 }
 
 /**

@@ -33,7 +33,10 @@ test("the report of a failed test has the whole chain of causes, each with its s
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const args = ["--test", reporter, "--test-reporter-destination=stdout", file];
   const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", env });
-  assert.match(stdout, /0 passed, 2 failed/);
+  assert.match(
+    stdout,
+    /failed: \S+: a property fails\nfailed: \S+: several things fail at once\n0 passed, 2 failed/,
+  );
   const stacks = [
     ["Error: Property failed after 1 tests", "Error: a commit failed"],
     ["Error: cannot sync", "TypeError: the disk said no"],
