@@ -81,6 +81,9 @@ export const BATCH_BYTES_MAX = 4 * MIB;
 /** What the entities that one batch merges properties into may take together. */
 export const BATCH_MERGED_BYTES_MAX = 8 * MIB;
 export const BLOB_BATCH_OPERATIONS_MAX = 256;
+/** Ours: requests in the body of one, and the bytes of their answers. */
+export const PIPELINE_REQUESTS_MAX = 256;
+export const PIPELINE_BYTES_MAX = 4 * MIB;
 export const FILTER_DEPTH_MAX = 32;
 export const FILTER_COMPARISONS_MAX = 250;
 

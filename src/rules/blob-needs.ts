@@ -62,6 +62,7 @@ export const BLOB_NEEDS = {
   /** What imports and exports do that no client of the service does: the account's key only. */
   placeRevision: object(""),
   getBlock: object(""),
+  pipeline: object(""),
   readDeleted: object(""),
   putBlockFromUrl: by("create", object("cw", "write")),
   putPageFromUrl: by("append", object("w", "write")),

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { writeControl } from "./access-control.ts";
 import type { Existing, Target } from "./existing.ts";
 import {
+  type BlobItem,
   type ContainerItem,
   type DirectoryItem,
   type Item,
@@ -12,8 +13,9 @@ import {
   type ShareSnapshotItem,
   type Sink,
   type TableItem,
+  type Written,
 } from "./item.ts";
-import { putBlob } from "./put-blob.ts";
+import { isSmallPut, putBlob, putSmallBlobs } from "./put-blob.ts";
 import { putEntities } from "./put-entities.ts";
 import { putDirectory, putFile, removeItem, setTerms } from "./put-file.ts";
 import { putMessages, restoreMessages } from "./put-messages.ts";
@@ -37,6 +39,8 @@ export class AccountSink implements Sink {
   /** Directories whose times are set when everything is in them. */
   #directories: DirectoryItem[] = [];
   readonly #shares = new Map<string, ShareItem>();
+  /** Whether the target takes many small blobs at once; known when it has a container. */
+  #takesMany = false;
 
   constructor(client: RestClient, existing: Existing, clock: Clock) {
     this.#client = client;
@@ -44,7 +48,7 @@ export class AccountSink implements Sink {
     this.#clock = clock;
   }
 
-  async put(item: Item): Promise<"written" | "skipped"> {
+  async put(item: Item): Promise<Written> {
     const client = this.#client;
     switch (item.kind) {
       case "service":
@@ -58,7 +62,7 @@ export class AccountSink implements Sink {
       case "share":
         return this.#putShare(item);
       case "blob":
-        return putBlob(client, item, this.#target(`container ${item.container}`));
+        return putBlob(client, item, this.#containerOf(item));
       case "messages":
         if (this.#filledQueues.has(item.queue)) return "skipped";
         if (await client.isOurs("queue")) await restoreMessages(client, item.queue, item.messages);
@@ -78,6 +82,19 @@ export class AccountSink implements Sink {
       case "shareSnapshot":
         return this.#takeSnapshot(item);
     }
+  }
+
+  isForMany(item: Item): item is BlobItem {
+    return this.#takesMany && item.kind === "blob" && isSmallPut(item, this.#containerOf(item));
+  }
+
+  async putMany(items: readonly BlobItem[]): Promise<readonly (Written | TransferError)[]> {
+    const [first] = items as readonly [BlobItem];
+    return putSmallBlobs(this.#client, first.container, items, this.#containerOf(first));
+  }
+
+  #containerOf({ container }: BlobItem): Target {
+    return this.#target(`container ${container}`);
   }
 
   async finish(): Promise<void> {
@@ -121,7 +138,7 @@ export class AccountSink implements Sink {
     );
   }
 
-  async #putService({ service, xml }: ServiceItem): Promise<"written" | "skipped"> {
+  async #putService({ service, xml }: ServiceItem): Promise<Written> {
     // The defaults of a new account cannot be told from settings that somebody chose.
     if (this.#existing === "skip") return "skipped";
     await this.#client.request({
@@ -135,8 +152,9 @@ export class AccountSink implements Sink {
     return "written";
   }
 
-  async #putContainer(item: ContainerItem): Promise<"written" | "skipped"> {
+  async #putContainer(item: ContainerItem): Promise<Written> {
     const { name: path, metadata, publicAccess, policies } = item;
+    this.#takesMany = await this.#client.isOurs("blob");
     const put = { service: "blob", method: "PUT", path } as const;
     const access = publicAccess === undefined ? {} : { "x-ms-blob-public-access": publicAccess };
     const headers = { ...metadataHeaders(metadata), ...access };
@@ -174,7 +192,7 @@ export class AccountSink implements Sink {
     return true;
   }
 
-  async #putQueue(item: QueueItem): Promise<"written" | "skipped"> {
+  async #putQueue(item: QueueItem): Promise<Written> {
     const { name: path, metadata, policies } = item;
     const put = { service: "queue", method: "PUT", path } as const;
     const headers = metadataHeaders(metadata);
@@ -195,7 +213,7 @@ export class AccountSink implements Sink {
     return "written";
   }
 
-  async #changeQueue({ name, metadata, policies }: QueueItem): Promise<"written" | "skipped"> {
+  async #changeQueue({ name, metadata, policies }: QueueItem): Promise<Written> {
     const change = { service: "queue", path: name } as const;
     if (this.#existing === "skip") {
       const answer = await this.#client.request({
@@ -215,7 +233,7 @@ export class AccountSink implements Sink {
     return "written";
   }
 
-  async #putTable(item: TableItem): Promise<"written" | "skipped"> {
+  async #putTable(item: TableItem): Promise<Written> {
     const body = Buffer.from(JSON.stringify({ TableName: item.name }));
     const headers = { ...TABLE_HEADERS, "Content-Type": "application/json" };
     const create = { service: "table", method: "POST", path: "Tables", headers, body } as const;
@@ -234,7 +252,7 @@ export class AccountSink implements Sink {
     return "written";
   }
 
-  async #putShare(item: ShareItem): Promise<"written" | "skipped"> {
+  async #putShare(item: ShareItem): Promise<Written> {
     const { name: path, metadata, policies, quotaGib, tier } = item;
     const put = { service: "file", method: "PUT", path } as const;
     const query = { restype: "share" };

@@ -1,4 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
+import type { TransferError } from "./transfer-error.ts";
 
 /**
  * What is moved from one place to another: the objects of an account, in a form that every source
@@ -234,6 +235,9 @@ export interface FileItem extends FileTerms, ContentHeaders {
   readonly body: Body;
 }
 
+/** "skipped" if it was there already. */
+export type Written = "written" | "skipped";
+
 /** Where items come from. */
 export interface Source {
   /** Counts what there is, if that is cheap. */
@@ -246,7 +250,11 @@ export interface Source {
 /** Where items go. */
 export interface Sink {
   /** Writes an item. Items that are not containers of others may be written at the same time. */
-  put(item: Item): Promise<"written" | "skipped">;
+  put(item: Item): Promise<Written>;
+  /** Whether it had better be written together with others of its container. */
+  isForMany?(item: Item): item is BlobItem;
+  /** Writes such items; each of them may fail by itself. */
+  putMany?(items: readonly BlobItem[]): Promise<readonly (Written | TransferError)[]>;
   /** Makes everything visible or durable. */
   finish(): Promise<void>;
   /** Removes what must not be seen half done. */

@@ -1,10 +1,10 @@
-import { MIB } from "../base/limits.ts";
+import { KIB, MIB } from "../base/limits.ts";
 import { element, XML_DECLARATION } from "../front/rest/xml/write-xml.ts";
 import { writeControl } from "./access-control.ts";
 import type { Target } from "./existing.ts";
-import type { BlobItem, BlobRevision, Block, Body, Pairs } from "./item.ts";
+import type { BlobItem, BlobRevision, Block, Body, Pairs, Written } from "./item.ts";
 import { listAll, nameAt } from "./listed.ts";
-import type { Headers, RestClient } from "./rest-client.ts";
+import type { Asked, Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
 
@@ -14,15 +14,17 @@ const PUT_BYTES_MAX = 5_000 * MIB;
 const BLOCK_BYTES = 100 * MIB;
 /** The most bytes of Put Page and Append Block. */
 const WRITE_BYTES_MAX = 4 * MIB;
+/** Blobs up to this length go together with others. */
+const SMALL_BYTES_MAX = 64 * KIB;
 /** A body from this length on is not sent to find out that the blob is there already. */
-const LOOK_FIRST_BYTES = 64 * 1024;
+const LOOK_FIRST_BYTES = 64 * KIB;
 
 /** Writes a blob with its other revisions and its uncommitted blocks. */
 export async function putBlob(
   client: RestClient,
   item: BlobItem,
   target: Target,
-): Promise<"written" | "skipped"> {
+): Promise<Written> {
   const path = `${item.container}/${item.name}`;
   const isLooked = !target.isNew && target.existing !== "overwrite";
   if (isLooked && (await isThere(client, path, item))) return "skipped";
@@ -42,6 +44,38 @@ export async function putBlob(
   }
   for (const { id, body } of item.staged ?? []) await putBlock(client, path, id, body);
   return "written";
+}
+
+/** Whether one request writes the whole blob to a server of ours. */
+export function isSmallPut({ revisions, staged = [] }: BlobItem, target: Target): boolean {
+  const [revision] = revisions;
+  if (revision === undefined || revisions.length > 1 || staged.length > 0) return false;
+  if (revision.body.bytes > SMALL_BYTES_MAX || !isPutWhole(revision)) return false;
+  return target.isNew || (target.existing !== "overwrite" && isCurrent(revision));
+}
+
+function isCurrent({ deleted, isEarlier }: BlobRevision): boolean {
+  return deleted === undefined && isEarlier !== true;
+}
+
+/** Writes small blobs of one container, in few requests. */
+export async function putSmallBlobs(
+  client: RestClient,
+  container: string,
+  items: readonly BlobItem[],
+  { isNew }: Target,
+): Promise<(Written | TransferError)[]> {
+  const once: Headers = isNew ? {} : { "If-None-Match": "*" };
+  const asked = items.map(({ name, revisions }): Asked => {
+    const [revision] = revisions as [BlobRevision];
+    const headers = { ...blobHeaders(revision), ...once, ...pastHeaders(revision) };
+    return { ...PUT, path: `${container}/${name}`, headers, body: revision.body, expects: TAKEN };
+  });
+  const answers = await client.together(container, asked);
+  return answers.map((answer) => {
+    if (answer instanceof TransferError) return answer;
+    return answer.status < 300 ? "written" : "skipped";
+  });
 }
 
 /** Clients cannot make what was deleted, nor versions of chosen ids. */
@@ -78,7 +112,7 @@ const PUT = { service: "blob", method: "PUT" } as const;
 
 async function isThere(client: RestClient, path: string, item: BlobItem): Promise<boolean> {
   const [first, second] = item.revisions;
-  const isLive = item.revisions.some((one) => one.deleted === undefined && !one.isEarlier);
+  const isLive = item.revisions.some(isCurrent);
   if (!isLive && item.revisions.length > 0) return hasRevisions(client, item);
   const isShort = second === undefined && (first?.body.bytes ?? 0) < LOOK_FIRST_BYTES;
   // A short body is sent on the condition that there is no blob. Blocks would stay staged.

@@ -1,10 +1,11 @@
 import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
 import { readControl } from "./access-control.ts";
+import { RestRefusal } from "./answer.ts";
 import type { BlobItem, ContainerItem, StagedBlock } from "./item.ts";
 import { childAt, listAll, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
 import { RevisionReader } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
-import { type RestClient, RestRefusal } from "./rest-client.ts";
+import type { RestClient } from "./rest-client.ts";
 
 const GET = { service: "blob", method: "GET" } as const;
 /** Few enough that a page with metadata and tags is not too long for the parser. */

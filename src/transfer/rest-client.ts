@@ -2,14 +2,16 @@ import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Bytes } from "../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../base/bytes.ts";
 import { Fault } from "../base/fault.ts";
 import { sharedKeyHeader } from "../front/rest/auth/shared-key.ts";
 import { MacKey } from "../front/rest/auth/signature.ts";
 import { parseQuery } from "../front/rest/http/query.ts";
 import { parseXml, type XmlElement } from "../front/rest/xml/parse-xml.ts";
 import type { AccountAddress } from "./account-address.ts";
+import { type Answer, answerOf, judgeAnswer } from "./answer.ts";
 import type { Body, ServiceKind } from "./item.ts";
+import { readPipeline, renderPipeline } from "./pipelined.ts";
 import { TransferError } from "./transfer-error.ts";
 
 /**
@@ -25,7 +27,6 @@ const FIRST_PAUSE_MS = 200;
 const SILENCE_MS_MAX = 60_000;
 /** Bodies up to this length are read before they are sent. */
 const GATHERED_BYTES_MAX = 256 * 1024;
-const TRY_AGAIN = [408, 429, 500, 502, 503, 504];
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -45,36 +46,28 @@ export interface Asked {
   readonly expects?: readonly (string | number)[];
 }
 
-export interface Answer {
-  readonly status: number;
-  /** The error code of a refusal that was expected. */
-  readonly code: string | null;
-  header(name: string): string | undefined;
-  /** All headers, with names as sent. */
-  readonly raw: readonly string[];
-  /** The body; empty if it is streamed. */
-  readonly bytes: Bytes;
-  /** The body as it arrives, if it is streamed. */
-  readonly stream: AsyncIterable<Bytes>;
-}
-
 interface Base {
   readonly base: URL;
   /** The path of the account, without a slash at its end. */
   readonly root: string;
 }
 
-/** A refusal that nobody expected. */
-export class RestRefusal extends TransferError {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
+/** A request whose body is in memory. */
+interface WholeAsked extends Asked {
+  readonly body?: Bytes;
 }
+
+interface RequestHead {
+  readonly path: string;
+  readonly query: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly version: string;
+  readonly headers: Headers;
+}
+
+/** What came of a request that was sent together with others. */
+export type Together = Answer | TransferError;
 
 /** A client of one account: signs requests, and tries again what failed for a moment. */
 export class RestClient {
@@ -83,6 +76,7 @@ export class RestClient {
   readonly #bases = new Map<ServiceKind, Base>();
   readonly #agents: readonly [http.Agent, https.Agent];
   #isOurs: Promise<boolean> | null = null;
+  #takesPipelines = true;
 
   /** A server on this machine may have a certificate for other names: `isLocal`. */
   constructor(address: AccountAddress, connectionsMax: number, isLocal = false) {
@@ -122,19 +116,9 @@ export class RestClient {
     for (let tries = 1; ; tries++) {
       let reason: string;
       try {
-        const response = await this.#send(asked);
-        const status = response.statusCode ?? 0;
-        if (status < 300 && asked.streams === true) return answerOf(response, NO_BYTES, null);
-        // A connection is free again when its answer is read.
-        const bytes = await collected(response);
-        if (status < 300) return answerOf(response, bytes, null);
-        const text = bytes.toString("utf8");
-        const code = codeOf(response, text) ?? `${status}`;
-        const { expects = [] } = asked;
-        if (expects.includes(code) || expects.includes(status))
-          return answerOf(response, bytes, code);
-        if (!TRY_AGAIN.includes(status)) throw refusal(asked, status, code, text);
-        reason = `${status} ${code}`;
+        const verdict = judgeAnswer(asked, await this.#sendOnce(asked));
+        if (!("again" in verdict)) return verdict;
+        reason = verdict.again;
       } catch (error) {
         if (error instanceof TransferError) throw error;
         reason = (error as Error).message || `${(error as NodeJS.ErrnoException).code}`;
@@ -142,6 +126,67 @@ export class RestClient {
       if (tries === TRIES) throw unreachable(asked, this.#origin(asked.service), reason);
       // tidy-allow sleep: a server that is busy or starts again needs some time
       await pause(FIRST_PAUSE_MS * 2 ** (tries - 1));
+    }
+  }
+
+  /**
+   * Sends small requests to blobs of one container, with which a server of ours deals in one
+   * exchange. Any that fail for a moment, or all if it does not, are sent again one by one.
+   */
+  async together(container: string, asked: readonly Asked[]): Promise<Together[]> {
+    const whole = await Promise.all(asked.map(withWholeBody));
+    const sent = whole.filter((one) => !(one instanceof TransferError)) as WholeAsked[];
+    const answers = sent.length > 0 ? await this.#pipeline(container, sent) : [];
+    let at = 0;
+    return Promise.all(
+      whole.map((one) => {
+        if (one instanceof TransferError) return one;
+        const answer = answers?.[at++];
+        return answer === undefined ? this.#settled(one) : this.#judged(one, answer);
+      }),
+    );
+  }
+
+  async #pipeline(container: string, asked: readonly WholeAsked[]): Promise<Answer[] | null> {
+    if (!this.#takesPipelines) return null;
+    const requests = asked.map((one) => {
+      const { target, headers } = this.#headOf(one);
+      return { method: one.method, target, headers, body: one.body ?? NO_BYTES };
+    });
+    try {
+      const answer = await this.#sendOnce({
+        service: "blob",
+        method: "POST",
+        path: container,
+        query: { restype: "container", comp: "lazuli-pipeline" },
+        headers: { "Content-Type": "application/http" },
+        body: renderPipeline(requests, this.#baseOf("blob").base.host),
+      });
+      // An earlier version does not know them.
+      if (answer.status === 400) this.#takesPipelines = false;
+      return answer.status === 200 ? readPipeline(answer.bytes, asked.length) : null;
+    } catch {
+      // Each finds out by itself what is wrong.
+      return null;
+    }
+  }
+
+  #judged(asked: Asked, answer: Answer): Answer | TransferError | Promise<Together> {
+    try {
+      const verdict = judgeAnswer(asked, answer);
+      return "again" in verdict ? this.#settled(asked) : verdict;
+    } catch (error) {
+      if (error instanceof TransferError) return error;
+      throw error;
+    }
+  }
+
+  async #settled(asked: Asked): Promise<Together> {
+    try {
+      return await this.request(asked);
+    } catch (error) {
+      if (error instanceof TransferError) return error;
+      throw error;
     }
   }
 
@@ -175,27 +220,41 @@ export class RestClient {
     return found;
   }
 
-  async #send(asked: Asked): Promise<http.IncomingMessage> {
-    const { service, method, body } = asked;
-    const { base, root } = this.#baseOf(service);
+  async #sendOnce(asked: Asked): Promise<Answer> {
+    const response = await this.#send(asked);
+    const isStream = asked.streams === true && (response.statusCode ?? 0) < 300;
+    // A connection is free again when its answer is read.
+    return answerOf(response, isStream ? NO_BYTES : await collected(response));
+  }
+
+  #headOf(asked: Asked): RequestHead {
+    const { service, query = {} } = asked;
+    const { root } = this.#baseOf(service);
     const name = asked.isEncoded === true ? asked.path : encodePath(asked.path);
     const path = name === "" ? root || "/" : `${root}/${name}`;
     const { credentials } = this.address;
-    const pairs = Object.entries(asked.query ?? {}).map(
-      ([key, value]) => `${key}=${encodeURIComponent(value)}`,
-    );
+    const pairs: string[] = [];
+    for (const key in query) pairs.push(`${key}=${encodeURIComponent(query[key] as string)}`);
     if ("sas" in credentials) pairs.push(credentials.sas);
-    const query = pairs.join("&");
+    const queryText = pairs.join("&");
     const version = service === "file" ? FILE_VERSION : VERSION;
+    const headers = { "x-ms-version": version, ...asked.headers };
+    const target = queryText === "" ? path : `${path}?${queryText}`;
+    return { path, query: queryText, target, version, headers };
+  }
+
+  async #send(asked: Asked): Promise<http.IncomingMessage> {
+    const { service, method, body } = asked;
+    const { base } = this.#baseOf(service);
+    const { path, query, target, version, headers: given } = this.#headOf(asked);
     const length = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
     const headers: Record<string, string> = {
       "x-ms-date": new Date().toUTCString(),
-      "x-ms-version": version,
       ...(service === "file" ? { "x-ms-allow-trailing-dot": "true" } : {}),
       ...(method === "PUT" || method === "POST" || method === "MERGE" || method === "PATCH"
         ? { "Content-Length": `${length}` }
         : {}),
-      ...asked.headers,
+      ...given,
     };
     if (this.#key !== null) {
       const signed = {
@@ -216,7 +275,7 @@ export class RestClient {
       hostname: base.hostname.replace(/^\[|\]$/g, ""),
       ...(base.port === "" ? {} : { port: base.port }),
       method,
-      path: query === "" ? path : `${path}?${query}`,
+      path: target,
       headers,
       timeout: SILENCE_MS_MAX,
     });
@@ -233,6 +292,16 @@ export class RestClient {
     response.catch(() => {});
     await sendBody(request, streamed, response);
     return response;
+  }
+}
+
+async function withWholeBody(asked: Asked): Promise<WholeAsked | TransferError> {
+  const { body, ...others } = asked;
+  try {
+    return body === undefined ? others : { ...others, body: await wholeOf(body) };
+  } catch (error) {
+    if (error instanceof TransferError) return error;
+    throw error;
   }
 }
 
@@ -299,8 +368,6 @@ function encodePath(path: string): string {
     .join("/");
 }
 
-const NO_BYTES = Buffer.alloc(0);
-
 /** The whole body. Most answers to writes have none. */
 function collected(response: http.IncomingMessage): Promise<Bytes> {
   const parts: Bytes[] = [];
@@ -310,43 +377,6 @@ function collected(response: http.IncomingMessage): Promise<Bytes> {
     response.on("error", reject);
     response.on("close", () => reject(new Error("the connection was closed")));
   });
-}
-
-function answerOf(response: http.IncomingMessage, bytes: Bytes, code: string | null): Answer {
-  return {
-    status: response.statusCode ?? 0,
-    code,
-    header: (name) => {
-      const value = response.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    raw: response.rawHeaders,
-    bytes,
-    stream: response,
-  };
-}
-
-function codeOf(response: http.IncomingMessage, text: string): string | undefined {
-  const sent = response.headers["x-ms-error-code"];
-  if (typeof sent === "string") return sent;
-  return /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? /"code":"([^"]*)"/.exec(text)?.[1];
-}
-
-function refusal(asked: Asked, status: number, code: string, text: string): RestRefusal {
-  const what = `${asked.method} ${asked.service} ${asked.path || "account"}`;
-  const said = /<Message>([^<\n]*)/.exec(text)?.[1] ?? /"value":"([^"\n\\]*)/.exec(text)?.[1];
-  if (status === 403) {
-    return new RestRefusal(
-      status,
-      code,
-      `The server refuses the key or SAS for ${what} (${code}). Check account, key and clock.`,
-    );
-  }
-  return new RestRefusal(
-    status,
-    code,
-    `${what} failed with ${status} ${code}${said === undefined ? "" : `: ${said}`}`,
-  );
 }
 
 function unreachable(asked: Asked, url: string, reason: string): TransferError {

@@ -1,14 +1,22 @@
 import {
   type Amount,
   amountOf,
+  type BlobItem,
   type Item,
   isBehindAll,
   isStructure,
   nameOf,
   type Sink,
   type Source,
+  type Written,
 } from "./item.ts";
 import { TransferError } from "./transfer-error.ts";
+
+/** Small blobs that are written together: enough that what each request costs is little. */
+const MANY_ITEMS_MAX = 128;
+const MANY_BYTES_MAX = 1024 * 1024;
+/** How often so many are on their way. */
+const MANY_PARALLEL_MAX = 4;
 
 export interface TransferOptions {
   /** Items that are written at the same time. */
@@ -35,44 +43,113 @@ export async function runTransfer(
   sink: Sink,
   options: TransferOptions,
 ): Promise<TransferDone> {
-  const running = new Set<Promise<void>>();
-  const state = { objects: 0, bytes: 0, skipped: 0, failed: 0 };
-  let broken: unknown;
-  const write = async (item: Item) => {
-    const amount = amountOf(item);
-    try {
-      if ((await sink.put(item)) === "skipped") state.skipped += amount.objects;
-      else state.objects += amount.objects;
-    } catch (error) {
-      if (!(error instanceof TransferError) || isStructure(item)) throw error;
-      state.failed += amount.objects;
-      options.onFailure(nameOf(item), error.message);
-    }
-    state.bytes += amount.bytes;
-    options.onProgress({ objects: state.objects + state.skipped, bytes: state.bytes });
-  };
+  const transfer = new Transfer(sink, options);
   try {
     for await (const item of source.items()) {
-      if (options.signal.aborted || broken !== undefined) break;
-      if (isBehindAll(item)) await Promise.all(running);
-      // The order of messages counts.
-      if (isStructure(item) || item.kind === "messages") {
-        await write(item);
-        continue;
-      }
-      const job: Promise<void> = write(item).then(
-        () => void running.delete(job),
-        (error) => {
-          running.delete(job);
-          broken ??= error;
-        },
-      );
-      running.add(job);
-      if (running.size >= options.parallel) await Promise.race(running);
+      if (options.signal.aborted || transfer.isBroken) break;
+      await transfer.add(item);
     }
+    if (!options.signal.aborted) await transfer.sendGathered();
   } finally {
-    await Promise.all(running);
+    await transfer.settle();
   }
-  if (broken !== undefined) throw broken;
-  return { ...state, isStopped: options.signal.aborted };
+  return transfer.done();
+}
+
+class Transfer {
+  readonly #sink: Sink;
+  readonly #options: TransferOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #state = { objects: 0, bytes: 0, skipped: 0, failed: 0 };
+  #broken: unknown;
+  /** Small blobs of one container that will be written together. */
+  #gathered: BlobItem[] = [];
+  #gatheredBytes = 0;
+
+  constructor(sink: Sink, options: TransferOptions) {
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  get isBroken(): boolean {
+    return this.#broken !== undefined;
+  }
+
+  async add(item: Item): Promise<void> {
+    if (this.#sink.isForMany?.(item) === true) return this.#gather(item);
+    if (isStructure(item)) await this.sendGathered();
+    if (isBehindAll(item)) await this.settle();
+    // The order of messages counts.
+    if (isStructure(item) || item.kind === "messages") await this.#put(item);
+    else await this.#start(this.#put(item), this.#options.parallel);
+  }
+
+  async #gather(item: BlobItem): Promise<void> {
+    const { bytes } = amountOf(item);
+    const [first = item] = this.#gathered;
+    const isFull =
+      this.#gathered.length === MANY_ITEMS_MAX || this.#gatheredBytes + bytes > MANY_BYTES_MAX;
+    if (isFull || first.container !== item.container) await this.sendGathered();
+    this.#gathered.push(item);
+    this.#gatheredBytes += bytes;
+  }
+
+  async sendGathered(): Promise<void> {
+    const items = this.#gathered;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    if (items.length === 0) return;
+    const { parallel } = this.#options;
+    await this.#start(this.#putMany(items), Math.min(parallel, MANY_PARALLEL_MAX));
+  }
+
+  /** Resolves when there is room for another one. */
+  async #start(writing: Promise<void>, parallel: number): Promise<void> {
+    const job: Promise<void> = writing.then(
+      () => void this.#running.delete(job),
+      (error) => {
+        this.#running.delete(job);
+        this.#broken ??= error;
+      },
+    );
+    this.#running.add(job);
+    if (this.#running.size >= parallel) await Promise.race(this.#running);
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #put(item: Item): Promise<void> {
+    let done: Written | TransferError;
+    try {
+      done = await this.#sink.put(item);
+    } catch (error) {
+      if (!(error instanceof TransferError) || isStructure(item)) throw error;
+      done = error;
+    }
+    this.#count(item, done);
+  }
+
+  async #putMany(items: readonly BlobItem[]): Promise<void> {
+    const done = (await this.#sink.putMany?.(items)) ?? [];
+    for (const [at, item] of items.entries()) this.#count(item, done[at] as Written);
+  }
+
+  #count(item: Item, done: Written | TransferError): void {
+    const state = this.#state;
+    const { objects, bytes } = amountOf(item);
+    if (done instanceof TransferError) {
+      state.failed += objects;
+      this.#options.onFailure(nameOf(item), done.message);
+    } else if (done === "skipped") state.skipped += objects;
+    else state.objects += objects;
+    state.bytes += bytes;
+    this.#options.onProgress({ objects: state.objects + state.skipped, bytes: state.bytes });
+  }
+
+  done(): TransferDone {
+    if (this.#broken !== undefined) throw this.#broken;
+    return { ...this.#state, isStopped: this.#options.signal.aborted };
+  }
 }

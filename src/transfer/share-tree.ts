@@ -1,8 +1,9 @@
+import type { Answer } from "./answer.ts";
 import type { DirectoryItem, FileItem, FileTerms, Item } from "./item.ts";
 import { childAt, listAll, metadataIn, nameAt, textAt } from "./listed.ts";
 import { rangesIn } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
-import type { Answer, RestClient } from "./rest-client.ts";
+import type { RestClient } from "./rest-client.ts";
 
 const GET = { service: "file", method: "GET" } as const;
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import { wholeBody } from "../../base/bytes.ts";
-import type { RestRequest, RestResponse } from "./http/exchange.ts";
+import { type Bytes, wholeBody } from "../../base/bytes.ts";
+import type { RequestHeaders, RestRequest, RestResponse } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
 import { RequestFacts } from "./http/request-facts.ts";
 import { brokenBatch, CRLF, type Part, readPart } from "./multipart.ts";
@@ -26,35 +26,54 @@ export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
   const [, method, url] = REQUEST_LINE.exec(line) ?? [];
   if (method === undefined || url === undefined) throw brokenBatch(`'${line}' is no request.`);
   const { headers, content: body } = readPart(lineEnd < 0 ? "" : content.slice(lineEnd + 1));
-  const target = url.replace(ORIGIN, "");
-  const mark = target.indexOf("?");
   const inherited = new Map([
     ["host", outer.headers.get("host")],
     ["x-ms-version", outer.version],
   ]);
   return {
     contentId: headers.get("content-id") ?? part.headers.get("content-id") ?? null,
-    request: {
-      id: outer.id,
-      version: outer.version,
-      secure: outer.secure,
-      remoteAddress: outer.remoteAddress,
-      receivedMs: outer.receivedMs,
-      judgedMs: outer.judgedMs,
-      gate: outer.gate,
-      cut: () => outer.cut?.(),
-      wholeBodies: outer.wholeBodies,
+    request: requestInside(outer, {
       method,
-      target,
-      path: mark < 0 ? target : target.slice(0, mark),
-      query: parseQuery(mark < 0 ? "" : target.slice(mark + 1)),
+      target: url.replace(ORIGIN, ""),
       headers: {
         get: (name) => headers.get(name) ?? inherited.get(name),
         raw: [...headers].flat(),
       },
-      body: wholeBody(Buffer.from(body, "utf8")),
-      facts: new RequestFacts(),
-    },
+      body: Buffer.from(body, "utf8"),
+    }),
+  };
+}
+
+interface Inside {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: RequestHeaders;
+  readonly body: Bytes;
+}
+
+/** A request with the id, version, time and peer of the one that it came in. */
+export function requestInside(
+  outer: RestRequest,
+  { method, target, headers, body }: Inside,
+): RestRequest {
+  const mark = target.indexOf("?");
+  return {
+    id: outer.id,
+    version: outer.version,
+    secure: outer.secure,
+    remoteAddress: outer.remoteAddress,
+    receivedMs: outer.receivedMs,
+    judgedMs: outer.judgedMs,
+    gate: outer.gate,
+    cut: () => outer.cut?.(),
+    wholeBodies: outer.wholeBodies,
+    method,
+    target,
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: parseQuery(mark < 0 ? "" : target.slice(mark + 1)),
+    headers,
+    body: wholeBody(body),
+    facts: new RequestFacts(),
   };
 }
 

@@ -61,6 +61,8 @@ export interface InnerCalls<Route> {
   ): { readonly account: string; readonly route: Route };
   /** Authenticates and answers an inner request. A refusal becomes a response, too. */
   answer(request: RestRequest, account: string | null): Promise<RestResponse>;
+  /** Answers an inner request with the credentials of the outer one. Refusals become responses. */
+  answerFor(outer: StorageCall<Route>, request: RestRequest, route: Route): Promise<RestResponse>;
   /** Returns what the credentials of an inner request permit. */
   access(request: RestRequest): Promise<Access>;
 }
@@ -125,6 +127,14 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
         this.#withErrorsRendered(request, () =>
           this.#answer(request, this.#locateInner(request, account)),
         ),
+      answerFor: (outer, request, route) =>
+        this.#withErrorsRendered(request, () => {
+          request.facts.account = outer.account;
+          request.facts.auth = outer.request.facts.auth;
+          this.#note(request, route);
+          const { version } = request;
+          return this.#answerCall({ ...outer, request, version, route, hidden: null });
+        }),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -190,12 +200,18 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
     requireKnownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
-    const resource = this.#protocol.resourceOf(route);
-    request.facts.operation = route.operation;
-    request.facts.container = resource.container === "" ? null : resource.container;
+    const resource = this.#note(request, route);
     const found = authenticate(request, address, resource, this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
     return found.then((known) => this.#answerKnown(request, address, route, known));
+  }
+
+  /** Notes what a request is about. */
+  #note({ facts }: RestRequest, route: Route): Resource {
+    const resource = this.#protocol.resourceOf(route);
+    facts.operation = route.operation;
+    facts.container = resource.container === "" ? null : resource.container;
+    return resource;
   }
 
   #answerKnown(
@@ -207,15 +223,13 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
     const { account } = address;
     requireCredentialsToWrite(found, request.method);
     requireNoEncryptionScope(found, request.method);
-    requireValidTimeout(request.query);
-    const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
-    const call = {
+    return this.#answerCall({
       route,
       request,
       account: address.accountName,
       access: found.access,
       version: request.version,
-      hidden,
+      hidden: null,
       isSecondary: address.isSecondary,
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
@@ -225,10 +239,16 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
         found.identity === null || account === null
           ? null
           : { identity: found.identity, secret: account.delegationSecret },
-    };
+    });
+  }
+
+  #answerCall(permitted: StorageCall<Route>): Promise<RestResponse> {
+    const { request, version, route } = permitted;
+    requireValidTimeout(request.query);
+    const hidden = this.#protocol.fields.hiddenFrom(version, route.operation);
+    const call = hidden === null ? permitted : { ...permitted, hidden };
     const { gate } = request;
-    const answer =
-      gate === undefined ? this.#handle(call) : this.#handleThrough(gate, call, account);
+    const answer = gate === undefined ? this.#handle(call) : this.#handleThrough(gate, call);
     return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
   }
 
@@ -237,16 +257,11 @@ export class StorageRestService<Route extends RouteOf<string>, Context extends A
   }
 
   /** Lets a lab see the call and decide when it runs. */
-  #handleThrough(
-    gate: CallGate,
-    call: StorageCall<Route>,
-    account: Account | null,
-  ): Promise<RestResponse> {
+  #handleThrough(gate: CallGate, call: StorageCall<Route>): Promise<RestResponse> {
     const { container, name } = this.#protocol.resourceOf(call.route);
     const { operation } = call.route;
-    const { access } = call;
-    const accountName = account?.name ?? call.account;
-    const asked = { operation, account: accountName, container, object: name, access };
+    const { access, account } = call;
+    const asked = { operation, account, container, object: name, access };
     return gate.pass(call.request, asked, () => this.#handle(call));
   }
 

@@ -28,6 +28,7 @@ import { handleLeaseBlob } from "./lease-blob.ts";
 import { handleLeaseContainer } from "./lease-container.ts";
 import { handleListBlobs } from "./list-blobs.ts";
 import { handleListContainers } from "./list-containers.ts";
+import { handlePipeline } from "./pipeline.ts";
 import { handlePlaceRevision } from "./place-revision.ts";
 import { handlePutBlob } from "./put-blob.ts";
 import { handlePutBlobFromUrl } from "./put-blob-from-url.ts";
@@ -74,6 +75,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   leaseContainer: handleLeaseContainer,
   undeleteContainer: handleUndeleteContainer,
   listBlobs: handleListBlobs,
+  pipeline: handlePipeline,
 
   putBlob: handlePutBlob,
   getBlob: handleGetBlob,

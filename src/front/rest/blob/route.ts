@@ -44,6 +44,7 @@ export const BLOB_ROUTES = {
     "GET list": "listBlobs",
     "GET blobs": "findBlobsByTags",
     "POST batch": "batch",
+    "POST lazuli-pipeline": "pipeline",
   },
   blob: {
     PUT: "putBlob",
