@@ -1,6 +1,7 @@
 import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
 import { readControl } from "./access-control.ts";
 import { RestRefusal } from "./answer.ts";
+import { fetchTogether } from "./fetch-together.ts";
 import type { BlobItem, ContainerItem, StagedBlock } from "./item.ts";
 import { childAt, listAll, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
 import { RevisionReader } from "./read-revisions.ts";
@@ -45,6 +46,15 @@ export async function* readBlobs(
   { name: container }: Pick<ContainerItem, "name">,
 ): AsyncGenerator<BlobItem> {
   const isOurs = await client.isOurs("blob");
+  const blobs = listedBlobs(client, container, isOurs);
+  yield* isOurs ? fetchTogether(client, container, blobs) : blobs;
+}
+
+async function* listedBlobs(
+  client: RestClient,
+  container: string,
+  isOurs: boolean,
+): AsyncGenerator<BlobItem> {
   let name: string | null = null;
   let group: XmlElement[] = [];
   for await (const found of listBlobs(client, container, isOurs)) {

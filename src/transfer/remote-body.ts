@@ -3,12 +3,22 @@ import type { Body } from "./item.ts";
 import type { Asked, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 
+export interface RemoteBody extends Body {
+  /** The request that reads all of it. */
+  readonly asked: Asked;
+}
+
 /** The bytes of a blob or file of an account, which are fetched when they are read. */
-export function remoteBody(client: RestClient, asked: Asked, bytes: number): Body {
+export function remoteBody(client: RestClient, asked: Asked, bytes: number): RemoteBody {
   return {
     bytes,
+    asked,
     read: (from = 0, count = bytes - from) => fetchRange(client, asked, bytes, from, count),
   };
+}
+
+export function isRemoteBody(body: Body): body is RemoteBody {
+  return "asked" in body;
 }
 
 async function* fetchRange(

@@ -10,6 +10,7 @@ import { parseQuery } from "../front/rest/http/query.ts";
 import { parseXml, type XmlElement } from "../front/rest/xml/parse-xml.ts";
 import type { AccountAddress } from "./account-address.ts";
 import { type Answer, answerOf, judgeAnswer } from "./answer.ts";
+import { gathered } from "./gathered.ts";
 import type { Body, ServiceKind } from "./item.ts";
 import { readPipeline, renderPipeline } from "./pipelined.ts";
 import { TransferError } from "./transfer-error.ts";
@@ -305,18 +306,13 @@ async function withWholeBody(asked: Asked): Promise<WholeAsked | TransferError> 
   }
 }
 
-function isStreamed(body: Asked["body"]): body is Body {
-  return body !== undefined && !Buffer.isBuffer(body) && body.bytes > GATHERED_BYTES_MAX;
+/** A small body, which goes out in one write with the head of the request. */
+function wholeOf(body: Bytes | Body): Bytes | Promise<Bytes> {
+  return Buffer.isBuffer(body) ? body : gathered(body);
 }
 
-/** A small body, which goes out in one write with the head of the request. */
-async function wholeOf(body: Bytes | Body): Promise<Bytes> {
-  if (Buffer.isBuffer(body)) return body;
-  const parts: Bytes[] = [];
-  for await (const part of body.read()) parts.push(part);
-  const all = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
-  if (all.length !== body.bytes) throw new TransferError("A source changed while it was read.");
-  return all;
+function isStreamed(body: Asked["body"]): body is Body {
+  return body !== undefined && !Buffer.isBuffer(body) && body.bytes > GATHERED_BYTES_MAX;
 }
 
 /** Stops sending if the server answers before it has everything. */

@@ -1,16 +1,20 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash, type Hash, hash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
 import { LineWriter } from "./line-writer.ts";
+import { gathered } from "../gathered.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
 
 const PRIVATE_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** How often a path is changed because there is a file of its name, as without case there may be. */
 const TRIES_MAX = 16;
+/** Written at once: a call into the thread pool costs several times as much as the write. */
+const SMALL_BYTES_MAX = 64 * 1024;
 const ZEROS = Buffer.alloc(1024 * 1024);
 
 /** An export in a folder, under another name until it is whole. */
@@ -44,15 +48,22 @@ export class ExportFolder implements ExportFiles {
   }
 
   async store(path: string, body: Body, ranges: readonly Range[] | null): Promise<StoredBody> {
-    const [file, handle] = await this.#create(path);
-    const hash = createHash("sha256");
+    if (ranges === null && body.bytes <= SMALL_BYTES_MAX) {
+      const bytes = await gathered(body);
+      const [file] = await this.#create(path, async (full) => {
+        writeFileSync(full, bytes, { flag: "wx", mode: FILE_MODE });
+      });
+      return { file, bytes: bytes.length, sha256: hash("sha256", bytes) };
+    }
+    const [file, handle] = await this.#create(path, (full) => open(full, "wx", FILE_MODE));
+    const digest = createHash("sha256");
     try {
-      if (ranges === null) await writeAll(handle, body, hash);
-      else await writeRanges(handle, body, ranges, hash);
+      if (ranges === null) await writeAll(handle, body, digest);
+      else await writeRanges(handle, body, ranges, digest);
     } finally {
       await handle.close();
     }
-    return { file, bytes: body.bytes, sha256: hash.digest("hex") };
+    return { file, bytes: body.bytes, sha256: digest.digest("hex") };
   }
 
   async addLine(line: string): Promise<void> {
@@ -72,7 +83,11 @@ export class ExportFolder implements ExportFiles {
     await rm(this.#partial, { recursive: true, force: true });
   }
 
-  async #create(path: string): Promise<[file: string, handle: FileHandle]> {
+  /** Makes a file of a free path, with the folders above it. */
+  async #create<T>(
+    path: string,
+    make: (full: string) => Promise<T>,
+  ): Promise<[file: string, made: T]> {
     let file = path;
     for (let tries = 1; ; tries++) {
       const full = join(this.#partial, file);
@@ -80,7 +95,7 @@ export class ExportFolder implements ExportFiles {
         const folder = dirname(full);
         if (!this.#made.has(folder)) await mkdir(folder, { recursive: true, mode: PRIVATE_MODE });
         this.#made.add(folder);
-        return [file, await open(full, "wx", FILE_MODE)];
+        return [file, await make(full)];
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
         const isTaken = ["EEXIST", "EISDIR", "ENOTDIR"].includes(code);

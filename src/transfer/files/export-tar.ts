@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
+import { gathered } from "../gathered.ts";
 import type { Body } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
@@ -102,11 +103,11 @@ export class ExportTar implements ExportFiles {
 
   async #append(name: string, body: Body): Promise<StoredBody> {
     await this.#tar.mark();
-    const hash = createHash("sha256");
+    const digest = createHash("sha256");
     try {
       await this.#tar.write(tarHeader(name, body.bytes, this.#nowMs));
       for await (const part of body.read()) {
-        hash.update(part);
+        digest.update(part);
         await this.#tar.write(part);
       }
       await this.#tar.write(Buffer.alloc(paddingOf(body.bytes)));
@@ -115,22 +116,15 @@ export class ExportTar implements ExportFiles {
       await this.#tar.rewind();
       throw error;
     }
-    return { file: name, bytes: body.bytes, sha256: hash.digest("hex") };
+    return { file: name, bytes: body.bytes, sha256: digest.digest("hex") };
   }
 
   /** In one write, with its header and padding. */
   async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {
     const header = tarHeader(name, bytes.length, this.#nowMs);
     await this.#tar.write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return { file: name, bytes: bytes.length, sha256 };
+    return { file: name, bytes: bytes.length, sha256: hash("sha256", bytes) };
   }
-}
-
-async function gathered(body: Body): Promise<Bytes> {
-  const parts: Bytes[] = [];
-  for await (const part of body.read()) parts.push(part);
-  return parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
 }
 
 const READ_BYTES = 256 * 1024;

@@ -19,17 +19,30 @@ export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
   return packing === null ? new PlainTarFile(file) : new PackedTarFile(file, packing);
 }
 
+/** Short writes are gathered: each write costs about as much as an entry of a few KiB. */
+const GATHERED_BYTES = 512 * 1024;
+
 class PlainTarFile implements TarFile {
   readonly #file: FileHandle;
+  /** The end of the file, with what is gathered. */
   #at = 0;
   #mark = 0;
+  /** The last bytes, which are not written yet. */
+  readonly #gathered = Buffer.allocUnsafe(GATHERED_BYTES);
+  #gatheredBytes = 0;
 
   constructor(file: FileHandle) {
     this.#file = file;
   }
 
   async write(bytes: Bytes): Promise<void> {
-    await this.#file.write(bytes, 0, bytes.length, this.#at);
+    if (this.#gatheredBytes + bytes.length > GATHERED_BYTES) await this.#flush();
+    if (bytes.length > GATHERED_BYTES) {
+      await writeAt(this.#file, bytes, this.#at);
+    } else {
+      bytes.copy(this.#gathered, this.#gatheredBytes);
+      this.#gatheredBytes += bytes.length;
+    }
     this.#at += bytes.length;
   }
 
@@ -38,12 +51,28 @@ class PlainTarFile implements TarFile {
   }
 
   async rewind(): Promise<void> {
+    const written = this.#at - this.#gatheredBytes;
     this.#at = this.#mark;
+    this.#gatheredBytes = Math.max(0, this.#mark - written);
   }
 
   async finish(): Promise<void> {
+    await this.#flush();
     // Behind it may be the rest of a body that failed.
     await this.#file.truncate(this.#at);
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = this.#gathered.subarray(0, this.#gatheredBytes);
+    await writeAt(this.#file, bytes, this.#at - bytes.length);
+    this.#gatheredBytes = 0;
+  }
+}
+
+/** The system may take fewer bytes than it is given, and names the error at the next write. */
+async function writeAt(file: FileHandle, bytes: Bytes, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
   }
 }
 
@@ -95,7 +124,7 @@ class PackedTarFile implements TarFile {
 
   async #copy(from: Transform): Promise<void> {
     for await (const part of from) {
-      await this.#file.write(part, 0, part.length, this.#at);
+      await writeAt(this.#file, part, this.#at);
       this.#at += part.length;
     }
   }
