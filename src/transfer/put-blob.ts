@@ -4,7 +4,7 @@ import { writeControl } from "./access-control.ts";
 import type { Target } from "./existing.ts";
 import type { BlobItem, BlobRevision, Block, Body, Pairs, Written } from "./item.ts";
 import { listAll, nameAt } from "./listed.ts";
-import type { Asked, Headers, RestClient } from "./rest-client.ts";
+import type { Asked, Headers, RestClient, Together } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
 
@@ -51,7 +51,7 @@ export function isSmallPut({ revisions, staged = [] }: BlobItem, target: Target)
   const [revision] = revisions;
   if (revision === undefined || revisions.length > 1 || staged.length > 0) return false;
   if (revision.body.bytes > SMALL_BYTES_MAX || !isPutWhole(revision)) return false;
-  return target.isNew || (target.existing !== "overwrite" && isCurrent(revision));
+  return target.isNew || target.existing === "overwrite" || isCurrent(revision);
 }
 
 function isCurrent({ deleted, isEarlier }: BlobRevision): boolean {
@@ -63,16 +63,23 @@ export async function putSmallBlobs(
   client: RestClient,
   container: string,
   items: readonly BlobItem[],
-  { isNew }: Target,
+  { isNew, existing }: Target,
 ): Promise<(Written | TransferError)[]> {
-  const once: Headers = isNew ? {} : { "If-None-Match": "*" };
-  const asked = items.map(({ name, revisions }): Asked => {
-    const [revision] = revisions as [BlobRevision];
+  const replaces = !isNew && existing === "overwrite";
+  const once: Headers = isNew || replaces ? {} : { "If-None-Match": "*" };
+  const pathOf = ({ name }: BlobItem) => `${container}/${name}`;
+  const puts = (item: BlobItem): Asked => {
+    const [revision] = item.revisions as readonly [BlobRevision];
     const headers = { ...blobHeaders(revision), ...once, ...pastHeaders(revision) };
-    return { ...PUT, path: `${container}/${name}`, headers, body: revision.body, expects: TAKEN };
-  });
-  const answers = await client.together(container, asked);
-  return answers.map((answer) => {
+    return { ...PUT, path: pathOf(item), headers, body: revision.body, expects: TAKEN };
+  };
+  const deletions = replaces ? items.map((item) => deletion(pathOf(item))) : [];
+  const deleted = await client.together(container, deletions);
+  const free = items.filter((_, at) => !(deleted[at] instanceof TransferError));
+  const answers = await client.together(container, free.map(puts));
+  const byItem = new Map(free.map((item, at) => [item, answers[at] as Together]));
+  return items.map((item, at) => {
+    const answer = byItem.get(item) ?? (deleted[at] as Together);
     if (answer instanceof TransferError) return answer;
     return answer.status < 300 ? "written" : "skipped";
   });
@@ -139,8 +146,12 @@ async function hasRevisions(client: RestClient, item: BlobItem): Promise<boolean
 }
 
 async function deleteBlob(client: RestClient, path: string): Promise<void> {
+  await client.request(deletion(path));
+}
+
+function deletion(path: string): Asked {
   const headers = { "x-ms-delete-snapshots": "include" };
-  await client.request({ service: "blob", method: "DELETE", path, headers, expects: [404] });
+  return { service: "blob", method: "DELETE", path, headers, expects: [404] };
 }
 
 /** False if `once` forbids it, because the blob is there. */

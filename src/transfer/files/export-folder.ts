@@ -2,11 +2,11 @@ import { createHash, type Hash, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { gathered } from "../gathered.ts";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
 import { LineWriter } from "./line-writer.ts";
-import { gathered } from "../gathered.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
 
 const PRIVATE_MODE = 0o700;

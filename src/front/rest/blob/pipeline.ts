@@ -18,7 +18,7 @@ import { invalidHeader } from "../request-headers.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import type { BlobOperationName, BlobRoute } from "./route.ts";
 
-const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["putBlob", "getBlob"]);
+const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["putBlob", "getBlob", "deleteBlob"]);
 /** What RFC 9112 calls messages that follow one another in a body. */
 const TYPE = "application/http";
 const HEAD_END = "\r\n\r\n";
@@ -33,7 +33,7 @@ interface Inner {
 }
 
 /**
- * Handles many puts and gets of small blobs of one container in one request, for imports and
+ * Handles many puts, gets and deletes of small blobs of one container in one request, for imports and
  * exports. The body holds whole HTTP requests, the answer whole HTTP answers in their order. What
  * this spares is the rest of a request: sockets and signatures. Each one is executed and answered on
  * its own. They run concurrently, so that they share a group commit.
@@ -88,7 +88,7 @@ function routed(call: BlobCall, request: RestRequest): Inner {
     throw broken("names another account or container");
   }
   if (!OPERATIONS.has(route.operation)) {
-    throw broken(`is ${route.operation}, and may be putBlob or getBlob`);
+    throw broken(`is ${route.operation}, and may be putBlob, getBlob or deleteBlob`);
   }
   const hasCredentials = request.headers.get("authorization") ?? request.query.get("sig");
   if (hasCredentials !== undefined) throw broken("is signed: the pipeline is, as a whole");
