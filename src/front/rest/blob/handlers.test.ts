@@ -69,7 +69,7 @@ function reference(): string {
   return `# Operations of the Blob service
 
 Operations on a container carry \`restype=container\`. Operations that are not supported yet are refused with
-501 \`NotImplemented\`, and the answer names the operation. \`placeRevision\` and \`getBlock\` are of this server alone: see [exports and imports](data-in-and-out.md#between-servers-of-ours).
+501 \`NotImplemented\`, and the answer names the operation. \`placeRevision\`, \`getBlock\` and \`pipeline\` are of this server alone: see [exports and imports](data-in-and-out.md#between-servers-of-ours).
 
 | operation | request | supported |
 |---|---|---|
