@@ -81,8 +81,8 @@ const OWN = ["etag", "last-modified", "x-ms-request-id", "x-ms-creation-time", "
 const OF_CONNECTION = ["connection", "date", "keep-alive", "server"];
 
 function comparable(headers: readonly (readonly string[])[]): Record<string, string> {
-  const kept = headers.filter(([name = ""]) => !OF_CONNECTION.includes(name));
-  const shown = kept.map(([name = "", value = ""]) => [name, OWN.includes(name) ? "own" : value]);
+  const lasting = headers.filter(([name = ""]) => !OF_CONNECTION.includes(name));
+  const shown = lasting.map(([name = "", value = ""]) => [name, OWN.includes(name) ? "own" : value]);
   return Object.fromEntries(shown.toSorted());
 }
 
@@ -96,8 +96,8 @@ async function contentsOf(box: ContainerClient) {
   const all = { includeMetadata: true, includeTags: true, includeSnapshots: true };
   for await (const blob of box.listBlobsFlat(all)) {
     const { name, metadata, tags, properties } = blob;
-    const { etag: _e, createdOn: _c, lastModified: _m, ...kept } = properties;
-    found.push({ name, metadata, tags, kept });
+    const { etag: _e, createdOn: _c, lastModified: _m, ...others } = properties;
+    found.push({ name, metadata, tags, others });
   }
   return found;
 }
