@@ -82,7 +82,10 @@ const OF_CONNECTION = ["connection", "date", "keep-alive", "server"];
 
 function comparable(headers: readonly (readonly string[])[]): Record<string, string> {
   const lasting = headers.filter(([name = ""]) => !OF_CONNECTION.includes(name));
-  const shown = lasting.map(([name = "", value = ""]) => [name, OWN.includes(name) ? "own" : value]);
+  const shown = lasting.map(([name = "", value = ""]) => [
+    name,
+    OWN.includes(name) ? "own" : value,
+  ]);
   return Object.fromEntries(shown.toSorted());
 }
 
