@@ -1,14 +1,13 @@
-import type { RestServiceName } from "../front/outcome.ts";
 import { LabError } from "./lab-error.ts";
-import { operationName } from "./operations.ts";
-import type { Match, Point, Rule } from "./rule.ts";
+import type { Match, Point, Rule, RuleService } from "./rule.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
 /** A request as rules see it. */
 export interface SeenRequest {
-  readonly service: RestServiceName;
+  readonly service: RuleService;
   /** `PutBlob` */
   readonly operation: string;
+  /** "" over SMB. */
   readonly method: string;
   readonly account: string;
   readonly container: string;
@@ -31,6 +30,8 @@ export interface ActiveRule {
   /** Problems, such as a request of a third party that was refused; and their answers. */
   readonly notes: string[];
   readonly random: SeededRandom;
+  /** Whether it acts no more. */
+  isRemoved: boolean;
 }
 
 const NOTES_MAX = 100;
@@ -56,7 +57,8 @@ export class ActiveRules {
     }
     const id = ++this.#lastId;
     const random = new SeededRandom(this.#seed, id);
-    const added: ActiveRule = { id, rule, asked, matched: 0, acted: 0, notes: [], random };
+    const unused = { matched: 0, acted: 0, notes: [], isRemoved: false };
+    const added: ActiveRule = { id, rule, asked, random, ...unused };
     this.#rules.push(added);
     return added;
   }
@@ -73,11 +75,13 @@ export class ActiveRules {
 
   remove(id: number): void {
     const found = this.find(id);
+    found.isRemoved = true;
     this.#rules = this.#rules.filter((rule) => rule !== found);
   }
 
   /** Removes all, and numbers them from 1 again. The same seed then makes the same choices again. */
   clear(seed = this.#seed): void {
+    for (const active of this.#rules) active.isRemoved = true;
     this.#rules = [];
     this.#lastId = 0;
     this.#seed = seed;
@@ -121,8 +125,8 @@ function isMatch({ rule }: ActiveRule, point: Point, request: SeenRequest): bool
   if (rule.at !== point) return false;
   const { match } = rule;
   return (
-    isSame(match.service, request.service) &&
-    isSame(match.operation, operationName(request.operation)) &&
+    isOf(match.service, request.service) &&
+    isSame(match.operation, request.operation) &&
     isSame(match.method, request.method) &&
     isSame(match.account, request.account) &&
     fits(match.container, request.container) &&
@@ -130,6 +134,11 @@ function isMatch({ rule }: ActiveRule, point: Point, request: SeenRequest): bool
     fits(match.clientRequestId, request.clientRequestId ?? "") &&
     haveHeaders(match, request)
   );
+}
+
+/** Answers of SMB are none of REST: a rule without a service is about REST. */
+function isOf(wanted: RuleService | undefined, actual: RuleService): boolean {
+  return wanted === undefined ? actual !== "smb" : wanted === actual;
 }
 
 function isSame(wanted: string | undefined, actual: string): boolean {

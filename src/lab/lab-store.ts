@@ -42,7 +42,6 @@ export class LabStore extends StoreDecorator {
       call.hasRead = true;
       return this.inner.read(timed);
     }
-    call.hasRead = true;
     let releases: (() => void)[] = [];
     const found = await this.inner.read((view) => {
       releases = [];
@@ -53,6 +52,7 @@ export class LabStore extends StoreDecorator {
       };
       return timed(view);
     });
+    call.hasRead = true;
     try {
       await this.#points.reach("read", call);
     } catch (error) {
@@ -66,24 +66,24 @@ export class LabStore extends StoreDecorator {
     const call = this.#points.current.getStore();
     if (call === undefined) return this.inner.transact(body);
     const timed = this.#inTimeOf(call, body);
-    for (const point of this.#pointsBefore(call)) {
+    if (!call.hasRead && this.#points.mayAct("read", call)) {
       await this.#try(timed);
-      await this.#points.reach(point, call);
+      call.hasRead = true;
+      await this.#points.reach("read", call);
+    }
+    call.hasRead = true;
+    if (!call.hasDecided && this.#points.mayAct("commit", call)) {
+      await this.#try(timed);
+      call.hasDecided = true;
+      await this.#points.reach("commit", call);
     }
     return this.inner.transact(timed);
   }
 
-  /** The points at which rules may act on a write. */
-  #pointsBefore(call: LabCall): Point[] {
-    const points: Point[] = [];
-    if (!call.hasRead && this.#points.mayAct("read", call)) points.push("read");
-    if (!call.hasDecided && this.#points.mayAct("commit", call)) points.push("commit");
-    if (points.includes("commit")) call.hasDecided = true;
-    call.hasRead = true;
-    return points;
-  }
-
-  /** Runs a body, and takes back what it did. A refusal counts as well as a decision. */
+  /**
+   * Runs a body, and takes back what it did. A refusal counts as well as a decision; a body that
+   * first needs client caches broken has neither, and is tried again after that.
+   */
   async #try<T>(body: (tx: Transaction) => T): Promise<void> {
     try {
       await this.inner.transact((tx) => {
@@ -95,10 +95,9 @@ export class LabStore extends StoreDecorator {
     }
   }
 
-  #inTimeOf<V extends View, T>({ seen }: LabCall, body: (view: V) => T): (view: V) => T {
-    const { account } = seen;
-    if (!this.#clock.has(account)) return body;
-    return (view) => body(atTime(view, () => this.#clock.of(account)));
+  #inTimeOf<V extends View, T>({ clockOf }: LabCall, body: (view: V) => T): (view: V) => T {
+    if (clockOf === null || !this.#clock.has(clockOf)) return body;
+    return (view) => body(atTime(view, () => this.#clock.of(clockOf)));
   }
 }
 

@@ -2,17 +2,21 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { Schedule } from "../base/schedule.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
+import type { SmbGate } from "../front/smb/smb-gate.ts";
 import type { SavedState } from "../store/saved-state.ts";
 import type { Store } from "../store/store.ts";
 import { type ActiveRule, ActiveRules } from "./active-rules.ts";
 import { CLOCKS_ON_TIME, LabClock } from "./lab-clock.ts";
 import { LabError } from "./lab-error.ts";
-import { LabGates } from "./lab-gate.ts";
 import { LabStore, SlowestClockStore } from "./lab-store.ts";
+import { Pauses } from "./pauses.ts";
 import { readInteger } from "./read-fields.ts";
 import { readRule } from "./read-rule.ts";
 import { Recorder } from "./recorder.ts";
+import { RestGates } from "./rest-gate.ts";
+import { RulesAtWork } from "./rules-at-work.ts";
 import { SavedStates } from "./saved-states.ts";
+import { RulesForSmb } from "./smb-gate.ts";
 import { type Endpoints, ThirdParties } from "./third-party.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
@@ -56,9 +60,13 @@ export class Lab {
   readonly parties: ThirdParties;
   readonly recorder: Recorder;
   readonly endpoints: Endpoints;
+  /** Lets rules act on the requests of SMB clients. */
+  readonly smbGate: SmbGate;
   /** Different from that of any other lab on the same data. */
   readonly #name = randomBytes(3).toString("hex");
-  readonly #gates: LabGates;
+  readonly #pauses: Pauses;
+  readonly #work: RulesAtWork;
+  readonly #gates: RestGates;
   #scenes = 0;
   #states: SavedStates | null = null;
   #data: LabData | null = null;
@@ -70,13 +78,17 @@ export class Lab {
     this.room = new WaitingRoom(schedule, () => clock.elapsedMs());
     this.parties = new ThirdParties(setup, token);
     this.recorder = new Recorder(this.clock);
+    this.#pauses = new Pauses(schedule);
     const { rules, room, parties, recorder: watch } = this;
-    this.#gates = new LabGates({ rules, room, clock: this.clock, parties, schedule, token, watch });
+    const pauses = this.#pauses;
+    this.#work = new RulesAtWork({ rules, room, pauses, parties });
+    this.#gates = new RestGates({ work: this.#work, clock: this.clock, pauses, token, watch });
+    this.smbGate = new RulesForSmb(this.#work);
   }
 
   /** The store of the services. */
   around(store: Store): Store {
-    return new LabStore(store, this.#gates, this.clock);
+    return new LabStore(store, this.#work, this.clock);
   }
 
   /** The store of background work. */
@@ -108,6 +120,7 @@ export class Lab {
   removeRule(id: number): void {
     this.rules.remove(id);
     this.room.release({ rule: id });
+    this.#pauses.endRemoved();
   }
 
   get shownRules(): ShownRule[] {
@@ -118,6 +131,7 @@ export class Lab {
   clearRules(): void {
     this.rules.clear();
     this.room.release();
+    this.#pauses.endRemoved();
   }
 
   /** Makes chances repeat: rules that are given from now on choose by this seed. */
@@ -160,6 +174,7 @@ export class Lab {
   close(): void {
     this.rules.clear();
     this.room.close();
+    this.#pauses.close();
   }
 
   readonly knowsAccount = (name: string): boolean => this.endpoints.keyOf(name) !== undefined;

@@ -1,7 +1,7 @@
 import { FAULT_CODES } from "../base/fault.ts";
-import { REST_SERVICE_NAMES, type RestServiceName } from "../front/outcome.ts";
+import { REST_SERVICE_NAMES } from "../front/outcome.ts";
 import { LabError } from "./lab-error.ts";
-import { operationsOf } from "./operations.ts";
+import { operationsOf, SMB_OPERATIONS } from "./operations.ts";
 import {
   type Fields,
   readDuration,
@@ -12,8 +12,18 @@ import {
   requireTrue,
   shown,
 } from "./read-fields.ts";
-import { type Effect, type Match, POINTS, type Point, type Rule, type ThirdParty } from "./rule.ts";
+import {
+  type Effect,
+  type Match,
+  POINTS,
+  type Point,
+  type Rule,
+  type RuleService,
+  type ThirdParty,
+} from "./rule.ts";
+import { REFUSALS } from "./smb-gate.ts";
 
+const SERVICES = [...REST_SERVICE_NAMES, "smb"] as const;
 const MATCHES = [
   "service",
   "operation",
@@ -49,6 +59,15 @@ const PLACES: Readonly<Record<EffectName, readonly Point[]>> = {
   slow: ["answer"],
 };
 
+/** Fields that make no sense over SMB. */
+const REST_FIELDS = ["method", "clientRequestId", "headers", "retryAfter", "truncate", "slow"];
+/**
+ * Between these a request over SMB is refused or dropped by nobody: a CLOSE that ended half-way
+ * would leave its handle open for ever.
+ */
+const ENDS: readonly Point[] = ["arrival", "answer"];
+const SMB_PLACES = { ...PLACES, answer: ENDS, drop: ENDS };
+
 /** Checks a rule. Throws a `LabError` that says what is allowed. */
 export function readRule(asked: unknown, knowsAccount: (name: string) => boolean): Rule {
   const fields = readFields(asked, "A rule", FIELDS);
@@ -61,11 +80,13 @@ export function readRule(asked: unknown, knowsAccount: (name: string) => boolean
   }
   requireCompanion(fields, "retryAfter", name, "answer");
   requireCompanion(fields, "timeout", name, "hold");
-  const places = PLACES[name];
+  const isSmb = fields.service === "smb";
+  if (isSmb) requireNoneOf(REST_FIELDS, fields);
+  const places = (isSmb ? SMB_PLACES : PLACES)[name];
   return {
     match: readMatch(fields, knowsAccount),
     at: fields.at === undefined ? (places[0] as Point) : readOneOf(fields.at, "at", places),
-    effect: readEffect(name, fields, knowsAccount),
+    effect: readEffect(name, fields, isSmb, knowsAccount),
     times: readTimes(fields.times),
     skip: fields.skip === undefined ? 0 : readInteger(fields.skip, "skip", 0, TIMES_MAX),
     chance: readChance(fields.chance),
@@ -77,16 +98,17 @@ function requireCompanion(fields: Fields, field: string, name: EffectName, of: E
   throw new LabError(`${field} belongs to ${of}, and this rule has ${name}: leave it out.`);
 }
 
+function requireNoneOf(names: readonly string[], fields: Fields): void {
+  const wrong = names.find((name) => fields[name] !== undefined);
+  if (wrong === undefined) return;
+  throw new LabError(
+    `${wrong} is about requests over REST. A rule with "service": "smb" has no ${names.join(", ")}.`,
+  );
+}
+
 function readMatch(fields: Fields, knowsAccount: (name: string) => boolean): Match {
   const { service, operation, method, account, headers } = fields;
-  if (service === "smb") {
-    throw new LabError(
-      "Requests over SMB meet no rules: service must be one of " +
-        `${REST_SERVICE_NAMES.join(", ")}. The clock of the server moves SMB, too.`,
-    );
-  }
-  const known =
-    service === undefined ? undefined : readOneOf(service, "service", REST_SERVICE_NAMES);
+  const known = service === undefined ? undefined : readOneOf(service, "service", SERVICES);
   if (account !== undefined && !knowsAccount(readText(account, "account"))) {
     throw new LabError(`There is no account ${shown(account)} on this server.`);
   }
@@ -104,18 +126,27 @@ function readMatch(fields: Fields, knowsAccount: (name: string) => boolean): Mat
   };
 }
 
-function readOperation(value: unknown, service: RestServiceName | undefined): string {
+function readOperation(value: unknown, service: RuleService | undefined): string {
   const text = readText(value, "operation");
-  const services = service === undefined ? REST_SERVICE_NAMES : [service];
-  const all = [...new Set(services.flatMap(operationsOf))];
-  const found = all.find((name) => name.toLowerCase() === text.toLowerCase());
-  if (found !== undefined) return found;
+  const all = operationsFor(service);
   const word = text.toLowerCase();
+  const isIt = (name: string) => name.toLowerCase() === word;
+  const found = all.find(isIt);
+  if (found !== undefined) return found;
+  if (service === undefined && SMB_OPERATIONS.some(isIt)) {
+    throw new LabError(`${text} is an operation over SMB: add "service": "smb".`);
+  }
   const near = all.filter((name) => name.toLowerCase().includes(word));
   throw new LabError(
     `There is no operation ${shown(text)}${service === undefined ? "" : ` of ${service}`}. ` +
       `There are ${(near.length > 0 ? near : all).sort().join(", ")}.`,
   );
+}
+
+function operationsFor(service: RuleService | undefined): string[] {
+  if (service === "smb") return [...SMB_OPERATIONS];
+  const services = service === undefined ? REST_SERVICE_NAMES : [service];
+  return [...new Set(services.flatMap(operationsOf))];
 }
 
 export function readHeaders(value: unknown, name: string): Record<string, string> {
@@ -131,12 +162,13 @@ export function readHeaders(value: unknown, name: string): Record<string, string
 function readEffect(
   name: EffectName,
   fields: Fields,
+  isSmb: boolean,
   knowsAccount: (name: string) => boolean,
 ): Effect {
   const value = fields[name];
   switch (name) {
     case "answer":
-      return readAnswer(value, fields.retryAfter);
+      return isSmb ? readSmbAnswer(value) : readAnswer(value, fields.retryAfter);
     case "drop":
       requireTrue(value, name);
       return { kind: "drop" };
@@ -176,6 +208,15 @@ function readAnswer(value: unknown, retryAfter: unknown): Effect {
   }
   const seconds = retryAfter === undefined ? null : readInteger(retryAfter, "retryAfter", 0, 3_600);
   return { kind: "answer", status, code, retryAfter: seconds };
+}
+
+function readSmbAnswer(value: unknown): Effect {
+  if (typeof value === "string" && REFUSALS.has(value)) {
+    return { kind: "answer", status: null, code: value, retryAfter: null };
+  }
+  throw new LabError(
+    `Over SMB, answer must be one of ${[...REFUSALS.keys()].sort().join(", ")}; not ${shown(value)}.`,
+  );
 }
 
 function readThirdParty(value: unknown, knowsAccount: (name: string) => boolean): ThirdParty {

@@ -5,8 +5,8 @@ import type {
   HistoryRange,
   HistoryVerb,
 } from "../check/history-file.ts";
-import type { LabCall } from "./lab-call.ts";
 import { operationName } from "./operations.ts";
+import type { RestCall } from "./rest-gate.ts";
 
 /** An answer, as far as a recording needs it. */
 export interface RecordedAnswer {
@@ -74,8 +74,9 @@ const FILE_VERBS: Readonly<Record<string, HistoryVerb>> = {
 };
 
 /** Null if the checker has no word for it. `answer` is null if the client got none. */
-export function recordedOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
-  const { operation, service } = call.seen;
+export function recordedOperation(call: RestCall, answer: RecordedAnswer | null): About | null {
+  const { service, seen } = call;
+  const { operation } = seen;
   if (service === "file") return fileOperation(call, answer, FILE_VERBS[operation]);
   if (operation === "Batch") return batchOperation(call, answer);
   if (service === "table") return entityOperation(call, answer, ENTITY_VERBS[operation]);
@@ -86,7 +87,7 @@ export function recordedOperation(call: LabCall, answer: RecordedAnswer | null):
 }
 
 function blobOperation(
-  call: LabCall,
+  call: RestCall,
   answer: RecordedAnswer | null,
   verb: HistoryVerb | undefined,
 ): About | null {
@@ -106,7 +107,7 @@ function blobOperation(
 }
 
 /** The MD5 of the whole blob, which puts and gets of block blobs return. */
-function contentOf({ seen, request }: LabCall, { headers }: RecordedAnswer): string | null {
+function contentOf({ seen, request }: RestCall, { headers }: RecordedAnswer): string | null {
   if (seen.operation === "PutBlob") return headers.get("content-md5") ?? null;
   if (seen.operation !== "GetBlob" && seen.operation !== "GetBlobProperties") return null;
   const ranged = request.headers.get("x-ms-range") ?? request.headers.get("range");
@@ -114,7 +115,7 @@ function contentOf({ seen, request }: LabCall, { headers }: RecordedAnswer): str
   return headers.get(name) ?? null;
 }
 
-function leaseOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
+function leaseOperation(call: RestCall, answer: RecordedAnswer | null): About | null {
   const { account, container, object } = call.seen;
   const { headers } = call.request;
   const verb = LEASE_VERBS[(headers.get("x-ms-lease-action") ?? "").toLowerCase()];
@@ -134,7 +135,7 @@ function leaseOperation(call: LabCall, answer: RecordedAnswer | null): About | n
 }
 
 function entityOperation(
-  call: LabCall,
+  call: RestCall,
   answer: RecordedAnswer | null,
   verb: HistoryVerb | undefined,
 ): About | null {
@@ -155,7 +156,7 @@ function entityOperation(
 }
 
 /** A change set, whose parts happen together; null if it is another batch, or was not read. */
-function batchOperation(call: LabCall, answer: RecordedAnswer | null): About | null {
+function batchOperation(call: RestCall, answer: RecordedAnswer | null): About | null {
   const { seen, request, parts } = call;
   if (parts === null) return null;
   const isDone = answer !== null && answer.status < 300;
@@ -181,14 +182,14 @@ function batchOperation(call: LabCall, answer: RecordedAnswer | null): About | n
 }
 
 /** The answer to a change set is that to the operation in it that was refused, if there is one. */
-export function answerInside(call: LabCall, answer: RecordedAnswer): RecordedAnswer {
+export function answerInside(call: RestCall, answer: RecordedAnswer): RecordedAnswer {
   const refused = call.parts === null ? undefined : refusedIn(call);
   if (refused === undefined) return answer;
   const { status, headers } = refused.response;
   return { ...answer, status, code: headerOf(headers, "x-ms-error-code") };
 }
 
-function refusedIn({ request }: LabCall) {
+function refusedIn({ request }: RestCall) {
   return request.facts.inner?.find(({ response }) => response.status >= 300);
 }
 
@@ -205,7 +206,7 @@ function entityConditions(operation: string, headers: { get(name: string): strin
 }
 
 function fileOperation(
-  { seen, request }: LabCall,
+  { seen, request }: RestCall,
   answer: RecordedAnswer | null,
   verb: HistoryVerb | undefined,
 ): About | null {
@@ -231,7 +232,7 @@ function rangeOf(text: string | undefined): HistoryRange | null {
 }
 
 function queueOperation(
-  { seen, request }: LabCall,
+  { seen, request }: RestCall,
   answer: RecordedAnswer | null,
   verb: HistoryVerb | undefined,
 ): About | null {

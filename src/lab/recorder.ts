@@ -2,9 +2,9 @@ import { Fault } from "../base/fault.ts";
 import { HISTORY_FORMAT, type HistoryFile, type HistoryOperation } from "../check/history-file.ts";
 import { REST_FAULTS } from "../front/rest/fault-status.ts";
 import type { RestResponse } from "../front/rest/http/exchange.ts";
-import type { LabCall } from "./lab-call.ts";
 import type { LabClock } from "./lab-clock.ts";
 import { answerInside, type RecordedAnswer, recordedOperation } from "./recorded-operation.ts";
+import type { RestCall } from "./rest-gate.ts";
 
 /** Clients may name themselves with this header. */
 export const CLIENT_HEADER = "x-lazuli-client";
@@ -45,7 +45,7 @@ export class Recorder {
   #ticks = 0;
   #operations: HistoryOperation[] = [];
   #skipped: Record<string, number> = {};
-  #begun = new Map<LabCall, Begun>();
+  #begun = new Map<RestCall, Begun>();
   /** Numbers of clients with a request under way. */
   readonly #lanes = new Set<number>();
 
@@ -82,7 +82,7 @@ export class Recorder {
     return { isOn: this.#isOn, operations: this.#operations.length };
   }
 
-  readonly began = (call: LabCall): void => {
+  readonly began = (call: RestCall): void => {
     if (!this.#isOn || this.#operations.length >= OPERATIONS_MAX) return;
     const name = call.request.headers.get(CLIENT_HEADER);
     const lane = name === undefined ? this.#freeLane() : null;
@@ -91,7 +91,7 @@ export class Recorder {
     this.#begun.set(call, { client, lane, invoked: this.#ticks++, fromMs });
   };
 
-  readonly ended = (call: LabCall, response: RestResponse | null, error: unknown): void => {
+  readonly ended = (call: RestCall, response: RestResponse | null, error: unknown): void => {
     const begun = this.#begun.get(call);
     if (begun === undefined) return;
     this.#begun.delete(call);
@@ -118,7 +118,7 @@ export class Recorder {
     return answer;
   }
 
-  #recorded(call: LabCall, begun: Begun, given: RecordedAnswer | null): HistoryOperation | null {
+  #recorded(call: RestCall, begun: Begun, given: RecordedAnswer | null): HistoryOperation | null {
     const answer = given === null ? null : answerInside(call, given);
     const about = recordedOperation(call, answer);
     if (about === null || (about.kind === "file" && !this.#hasFiles)) return null;

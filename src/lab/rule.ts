@@ -11,10 +11,14 @@ export const POINTS = ["arrival", "read", "commit", "answer"] as const;
 
 export type Point = (typeof POINTS)[number];
 
+/** A service whose requests rules can be about. */
+export type RuleService = RestServiceName | "smb";
+
 /** What a request must be like. Fields that are left out match everything. */
 export interface Match {
-  readonly service?: RestServiceName;
-  /** `PutBlob`, in any case. */
+  /** Without one, a rule is about requests over REST. */
+  readonly service?: RuleService;
+  /** `PutBlob`, as the log writes it. */
   readonly operation?: string;
   readonly method?: string;
   readonly account?: string;
@@ -40,15 +44,20 @@ export interface ThirdParty {
   readonly body: string;
 }
 
+/** A request that matches gets this answer. */
+export interface AnswerEffect {
+  readonly kind: "answer";
+  /** Of HTTP; null if a code is given, and over SMB. */
+  readonly status: number | null;
+  /** `LeaseIdMissing`; over SMB `STATUS_ACCESS_DENIED`. */
+  readonly code: string | null;
+  /** Seconds; null for what the status has by itself. */
+  readonly retryAfter: number | null;
+}
+
 /** What happens to a request that matches. */
 export type Effect =
-  /** It gets this answer. */
-  | {
-      readonly kind: "answer";
-      readonly status: number | null;
-      readonly code: string | null;
-      readonly retryAfter: number | null;
-    }
+  | AnswerEffect
   /** The connection is cut. */
   | { readonly kind: "drop" }
   | { readonly kind: "delay"; readonly ms: number }

@@ -1,5 +1,5 @@
-/** A REST service of the server. */
-export type LabService = "blob" | "queue" | "table" | "file" | "dfs";
+/** A service of the server. */
+export type LabService = "blob" | "queue" | "table" | "file" | "dfs" | "smb";
 
 /**
  * Where a rule acts: when the request has arrived, when it has read what it decides on, when its
@@ -9,6 +9,7 @@ export type LabPoint = "arrival" | "read" | "commit" | "answer";
 
 /** Which requests a rule is about. Fields that are left out match everything. */
 export interface LabMatch {
+  /** Without one, a rule is about requests over REST. */
   readonly service?: LabService;
   /** `PutBlob`, as the access log writes it. */
   readonly operation?: string;
@@ -25,7 +26,7 @@ export interface LabMatch {
 
 /** A request of a third party, done with an account SAS of the server. */
 export interface LabThirdParty {
-  readonly service?: LabService;
+  readonly service?: Exclude<LabService, "smb">;
   readonly account?: string;
   readonly method: string;
   /** Behind the account, percent-encoded: `/box/doc.txt?comp=metadata`. */
@@ -44,7 +45,7 @@ export interface LabRule extends LabMatch {
   /** The part of the matching requests that it acts on, above 0 and up to 1. */
   readonly chance?: number;
 
-  /** Answer with this status, or with this error code. */
+  /** Answer with this status, or this error code; over SMB `STATUS_ACCESS_DENIED` and the like. */
   readonly answer?: 409 | 412 | 429 | 500 | 503 | (string & {});
   /** The Retry-After of this answer, in seconds. */
   readonly retryAfter?: number;
@@ -81,6 +82,7 @@ export interface LabWaiting {
   readonly at: LabPoint;
   readonly service: LabService;
   readonly operation: string;
+  /** "" over SMB. */
   readonly method: string;
   readonly account: string;
   readonly container: string;

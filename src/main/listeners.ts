@@ -171,11 +171,13 @@ export class Listeners {
   }
 
   async #listenSmb(settings: Settings): Promise<SmbListener> {
-    const { around, log, shared, databases } = this.#setup;
+    const { around, log, shared, databases, lab } = this.#setup;
     const { budget, outcomes } = shared;
+    const { clock } = around;
+    const gate = lab?.smbGate;
     try {
       const shares = databases.shares(settings);
-      return await listenSmb(settings, shares, around.clock, log, budget, outcomes);
+      return await listenSmb(settings, log, { shares, clock, budget, outcomes, gate });
     } catch (error) {
       throw listenError("smb", settings.listen.smb, error as NodeJS.ErrnoException);
     }

@@ -172,7 +172,7 @@ test("a wrong rule is refused with what is allowed", async (t) => {
     [{ answer: 418 }, /one of 409, 412, 429, 500, 503, or an error code/],
     [{ operation: "PutBlobb", answer: 503 }, /no operation "PutBlobb". There are /],
     [{ service: "queue", operation: "PutBlob", answer: 503 }, /no operation "PutBlob" of queue/],
-    [{ service: "smb", answer: 503 }, /over SMB meet no rules: service must be one of blob/],
+    [{ service: "disk", answer: 503 }, /service must be one of blob, .*, smb; not "disk"/],
     [{ anwser: 503 }, /no field "anwser"/],
     [{ truncate: 1, at: "read" }, /at must be one of answer/],
     [{ drop: true, retryAfter: 1 }, /retryAfter belongs to answer/],

@@ -15,6 +15,7 @@ import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFailure, statusOfFault } from "./fault-status.ts";
 import { newMessage, releaseFrame } from "./frame-memory.ts";
+import { handleThrough } from "./handle-through.ts";
 import { SLICED_BYTES_MIN } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrameInSteps } from "./seal-frame.ts";
@@ -137,8 +138,10 @@ export class Exchange {
       pend: () => this.#pend(asked),
       share: (bytes) => this.#share(bytes),
     });
+    const { gate } = this.#connection.server.options;
     try {
-      return await command.handle(call);
+      if (gate === undefined) return await command.handle(call);
+      return await handleThrough(gate, call, async () => command.handle(call));
     } finally {
       call.end();
     }

@@ -8,6 +8,7 @@ import { HEADER_BYTES } from "./codec/wire.ts";
 import type { Connection } from "./connection.ts";
 import { ntStatusName, STATUS } from "./nt-status.ts";
 import { openAskedOf } from "./open-asked.ts";
+import { operationName } from "./operation-name.ts";
 import type { Session } from "./session.ts";
 
 /** When a request began. */
@@ -23,13 +24,6 @@ interface Asked {
   readonly facts: CallFacts;
 }
 
-/** `Create`, by its number. */
-const OPERATIONS: ReadonlyMap<number, string> = new Map(
-  Object.entries(COMMAND).map(([name, command]) => [
-    command,
-    name.charAt(0).toUpperCase() + name.slice(1),
-  ]),
-);
 /** From here on, the two highest bits of a status say that it is an error. */
 const ERROR_MIN = 0xc0000000;
 
@@ -48,7 +42,7 @@ export function reportAnswer(
     atMs,
     tookMs: clock.elapsedMs() - elapsedMs,
     service: "smb",
-    operation: OPERATIONS.get(command) ?? UNKNOWN_OPERATION,
+    operation: operationName(command),
     account: account === "" ? null : account,
     container: facts.share,
     auth: account !== "" || isLogon ? "ntlm" : "none",
@@ -95,7 +89,7 @@ export function reportDrop(connection: Connection, status: number): void {
 }
 
 /** Names the connection and the request on it: SMB has no ids of requests. */
-function requestIdOf({ id }: Connection, messageId: number | null): string {
+export function requestIdOf({ id }: Connection, messageId: number | null): string {
   return messageId === null ? `smb-${id}` : `smb-${id}-${messageId}`;
 }
 

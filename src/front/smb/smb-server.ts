@@ -12,6 +12,7 @@ import type { Dialect } from "./codec/negotiate.ts";
 import { FileHost, type StoredShares } from "./file-host.ts";
 import type { SmbLimits } from "./limits.ts";
 import type { Session } from "./session.ts";
+import type { SmbGate } from "./smb-gate.ts";
 import type { SmbLog } from "./smb-log.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
@@ -36,6 +37,8 @@ export interface SmbServerOptions {
   readonly log: SmbLog;
   /** Receives the outcome of every request; omitted if nobody wants them. */
   readonly outcomes?: Pick<Outcomes, "take">;
+  /** Omitted without a lab. */
+  readonly gate?: SmbGate | undefined;
 }
 
 /** Where the shares of all accounts are. */

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { Bytes } from "../../base/bytes.ts";
 import { SPACE } from "../../base/keys.ts";
 import { Waits } from "../../base/waits.ts";
@@ -46,6 +47,8 @@ export class CacheBreaks {
   readonly #peers: Peers | null;
   readonly #waits = new Waits();
   readonly #deadlines = new Map<string, () => void>();
+  /** Apart from the request that needs a break: a lab must not take the break for a part of it. */
+  readonly #scope = new AsyncResource("CacheBreaks");
   #tell: (notice: BreakNotice) => void = () => {};
 
   /** `peers` is null for a process that is alone. */
@@ -71,10 +74,12 @@ export class CacheBreaks {
     const end = new AbortController();
     const settled = this.#waits.next(nameOf(needed.item), [end.signal]);
     try {
-      const { notices, mustWait } = await store.transact((tx) => {
+      const begin = (tx: Transaction) => {
         const begun = beginBreaks(tx, needed);
         return { ...begun, notices: begun.notices.filter((notice) => this.#isOwn(tx, notice)) };
-      });
+      };
+      const begun = this.#scope.runInAsyncScope(() => store.transact(begin));
+      const { notices, mustWait } = await begun;
       for (const notice of notices) this.send(store, notice);
       if (!mustWait) return true;
       const signal = patience();
@@ -128,7 +133,8 @@ export class CacheBreaks {
   }
 
   #startDeadline(store: Store, item: OpenItem, owner: CacheOwner, ms: number): void {
-    const late = this.timer.start(ms, () => this.#force(store, item, owner));
+    const force = () => this.#force(store, item, owner);
+    const late = this.#scope.runInAsyncScope(() => this.timer.start(ms, force));
     this.#deadlines.set(nameOf(item, owner), late);
   }
 

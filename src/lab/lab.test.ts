@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RestResponse } from "../front/rest/http/exchange.ts";
+import { labUnderTest, settled } from "./lab.fixture.ts";
+
+const DONE: RestResponse = { status: 201, headers: [], body: null };
+
+/** Whether a promise is settled by now. */
+async function isOver(work: Promise<unknown>): Promise<boolean> {
+  let over = false;
+  work.finally(() => {
+    over = true;
+  });
+  await settled();
+  return over;
+}
+
+/** Reads all of an answer's body. */
+async function bytesOf({ body }: RestResponse): Promise<number> {
+  assert.ok(body !== null && typeof body === "object" && "borrow" in body);
+  let bytes = 0;
+  for (let one = await body.borrow(64); one !== null; one = await body.borrow(64)) {
+    bytes += one.parts.reduce((sum, part) => sum + part.length, 0);
+    one.release();
+  }
+  return bytes;
+}
+
+test("a delayed request goes on when its time is over, and not before", async () => {
+  const { lab, time, put } = labUnderTest();
+  lab.addRule({ operation: "PutBlob", delay: "20s" });
+  let isBegun = false;
+  const delayed = put(async () => {
+    isBegun = true;
+    return DONE;
+  });
+  await time.pass(19_999);
+  assert.equal(isBegun, false);
+  await time.pass(1);
+  assert.equal(isBegun, true);
+  assert.equal((await delayed).status, 201);
+  assert.deepEqual(time.leftMs, []);
+});
+
+for (const [what, end] of [
+  ["a stop", "close"],
+  ["clearing the rules", "clearRules"],
+  ["removing the rule", "removeRule"],
+] as const) {
+  test(`${what} ends a delay, and the rest of a slow body comes at once`, async () => {
+    const { lab, time, put } = labUnderTest();
+    const { id } = lab.addRule({ delay: "1h", times: "always" });
+    const delayed = put(async () => DONE);
+    await settled();
+    assert.deepEqual(time.leftMs, [3_600_000]);
+    lab[end](id);
+    await delayed;
+    assert.deepEqual(time.leftMs, []);
+
+    const other = labUnderTest();
+    const slow = other.lab.addRule({ slow: 1 });
+    const answer = await other.put(async () => ({ ...DONE, body: "a long body" }));
+    const bytes = bytesOf(answer);
+    await other.time.pass(1_000);
+    assert.equal(await isOver(bytes), false);
+    other.lab[end](slow.id);
+    assert.equal(await bytes, "a long body".length);
+    assert.deepEqual(other.time.leftMs, []);
+  });
+}
+
+test("rules that come while the server stops hold up nobody", async () => {
+  const { lab, time, put } = labUnderTest();
+  lab.close();
+  lab.addRule({ delay: "1h" });
+  lab.addRule({ hold: true, at: "arrival" });
+  assert.equal((await put(async () => DONE)).status, 201);
+  assert.deepEqual(time.leftMs, []);
+});
+
+test("what a request has left to do when it is answered meets no rules", async () => {
+  const { lab, put, store } = labUnderTest();
+  let goOn = () => {};
+  let later: Promise<unknown> | null = null;
+  await put(async () => {
+    const answered = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    later = answered.then(() => store.transact((tx) => tx.set(Buffer.from("key"), Buffer.of(1))));
+    return DONE;
+  });
+  const rule = lab.addRule({ hold: true, at: "commit", times: "always" });
+  goOn();
+  await later;
+  assert.equal(lab.shownRules.find(({ id }) => id === rule.id)?.matched, 0);
+});
+
+test("an answer that a rule replaces is closed, and what a read had pinned is released", async () => {
+  const { lab, put, store } = labUnderTest();
+  let closed = 0;
+  const body = { length: 1, borrow: async () => null, close: () => void closed++ };
+  lab.addRule({ answer: 503, at: "answer" });
+  const { status } = await put(async () => ({ ...DONE, body }));
+  assert.deepEqual([status, closed], [400, 1]);
+  lab.addRule({ answer: 503, at: "read" });
+  let released = 0;
+  await put(async () => {
+    await store.read((view) => view.onDiscard(() => void released++));
+    return DONE;
+  });
+  assert.equal(released, 1);
+});
+
+test("a body that is tried before its commit leaves nothing behind", async () => {
+  const { lab, put, store, memory } = labUnderTest();
+  const key = Buffer.from("key");
+  const barrier = lab.addRule({ hold: true, at: "commit" });
+  const held = put(async () => {
+    await store.transact((tx) => tx.set(key, Buffer.of(1)));
+    return DONE;
+  });
+  await settled();
+  assert.equal(lab.room.shown.length, 1);
+  assert.equal(await memory.read((view) => view.get(key)), undefined);
+  lab.room.release({ rule: barrier.id });
+  await held;
+  assert.deepEqual(await memory.read((view) => view.get(key)), Buffer.of(1));
+});
+
+test("bodies see the time of their account, and stamps go by the server's clock", async () => {
+  const { lab, put, store, memory, clock } = labUnderTest();
+  await lab.changeClock({ freeze: true, account: "near" });
+  await lab.changeClock({ move: "1d", account: "near" });
+  const hours = async (of: typeof store) => {
+    const ticks = await of.transact((tx) => tx.stamp());
+    const nowMs = await of.read((view) => view.now());
+    return [Number(ticks / 10_000n), nowMs].map((ms) => Math.round(ms / 3_600_000));
+  };
+  const here = Math.round(clock.now() / 3_600_000);
+  const stampHere = (await hours(memory))[0] ?? 0;
+  await put(async () => {
+    assert.deepEqual(await hours(store), [stampHere, here + 24]);
+    return DONE;
+  });
+  assert.deepEqual(await hours(store), [stampHere, here]);
+});
+
+test("the store of background work goes by the clock that is furthest behind", async () => {
+  const { lab, memory, clock } = labUnderTest();
+  const behind = lab.behind(memory);
+  const at = clock.now();
+  await lab.changeClock({ move: "-1h", account: "near" });
+  assert.equal(await behind.read((view) => view.now()), at - 3_600_000);
+  assert.equal(await behind.transact((tx) => tx.now()), at - 3_600_000);
+  await lab.changeClock({ move: "2h", account: "near" });
+  assert.equal(await behind.read((view) => view.now()), at);
+});
+
+test("a change of a clock is answered when the background work that is due then is done", async () => {
+  const { lab } = labUnderTest();
+  let caughtUp = 0;
+  let finish = () => {};
+  lab.open({
+    save: null,
+    catchUp: () => {
+      caughtUp++;
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    },
+    replace: async (work) => work(),
+  });
+  const changed = lab.changeClock({ move: "1h" });
+  assert.equal(await isOver(changed), false);
+  assert.equal(caughtUp, 1);
+  finish();
+  await changed;
+});
