@@ -40,7 +40,10 @@ export const LAB_ROUTES: Readonly<Record<string, Handler>> = {
     lab.clearRules();
     return {};
   },
-  "GET /rules/*": (lab, _, id) => lab.shownRules.find((rule) => rule.id === idOf(lab, id)),
+  "GET /rules/*": (lab, _, text) => {
+    const id = idOf(lab, text);
+    return lab.shownRules.find((rule) => rule.id === id);
+  },
   "DELETE /rules/*": (lab, _, id) => {
     lab.removeRule(idOf(lab, id));
     return {};

@@ -18,12 +18,15 @@ export interface LabListenerOptions {
   readonly lab: Lab;
   /** Whether only this machine can reach a host. */
   isLoopback(host: string): boolean;
+  /** The longest body of a request, in MiB; by default 64. */
+  readonly bodyMibMax?: number;
   /** An error that is a bug. */
   onError(error: unknown): void;
 }
 
 /** Histories are the longest that anybody sends or gets. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const BODY_MIB_MAX = 64;
+const MIB = 1024 * 1024;
 const REQUEST_MS_MAX = 60_000;
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) if it cannot listen there. */
@@ -55,7 +58,7 @@ export async function openLabListener(options: LabListenerOptions): Promise<LabL
 
 async function answer(request: IncomingMessage, options: LabListenerOptions): Promise<unknown> {
   requireLocal(request, options);
-  const asked = await readAsked(request);
+  const asked = await readAsked(request, options);
   return answerLab(options.lab, asked);
 }
 
@@ -75,14 +78,19 @@ function requireLocal(
     throw new LabError("The lab answers at 127.0.0.1 and localhost only.", 403);
 }
 
-async function readAsked(request: IncomingMessage): Promise<LabAsked> {
+async function readAsked(
+  request: IncomingMessage,
+  { bodyMibMax = BODY_MIB_MAX }: LabListenerOptions,
+): Promise<LabAsked> {
   const { method = "", url = "/" } = request;
   const { pathname, searchParams } = new URL(url, "http://lab");
   let text = "";
   request.setEncoding("utf8");
   for await (const part of request) {
     text += part;
-    if (text.length > BODY_BYTES_MAX) throw new LabError("A request has 64 MiB at most.", 413);
+    if (text.length > bodyMibMax * MIB) {
+      throw new LabError(`A request has ${bodyMibMax} MiB at most.`, 413);
+    }
   }
   return { method, path: pathname, query: searchParams, body: parsed(text) };
 }

@@ -1,6 +1,7 @@
 import { ManualClock } from "../base/clock.ts";
 import type { Schedule } from "../base/schedule.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
+import type { RestServiceName } from "../front/outcome.ts";
 import type { RestRequest, RestResponse, RestService } from "../front/rest/http/exchange.ts";
 import type { Store } from "../store/store.ts";
 import { Lab } from "./lab.ts";
@@ -43,14 +44,23 @@ export interface LabUnderTest {
   /** The memory behind the lab's store, and that store. */
   readonly memory: Store;
   readonly store: Store;
-  /** Handles a request to Put Blob as `handler` does. */
-  put(handler: () => Promise<RestResponse>): Promise<RestResponse>;
+  /** Handles a request to Put Blob, or another one, as `handler` does. */
+  put(handler: () => Promise<RestResponse>, about?: Asked): Promise<RestResponse>;
 }
 
-export function labUnderTest(): LabUnderTest {
+/** What differs from Put Blob. */
+interface Asked {
+  readonly service?: RestServiceName;
+  readonly operation?: string;
+  readonly object?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function labUnderTest(traits: { readonly recordedMax?: number } = {}): LabUnderTest {
   const clock = new ManualClock(START_MS);
   const time = new ManualSchedule();
   const lab = new Lab({
+    ...traits,
     clock,
     schedule: time.schedule,
     token: "token",
@@ -60,17 +70,19 @@ export function labUnderTest(): LabUnderTest {
     smbOrigin: undefined,
   });
   const memory = new MemoryStore(lab.clock);
-  const put = (handler: () => Promise<RestResponse>) => {
-    const call = { operation: "putBlob", account: "near", container: "box", object: "doc" };
+  const put: LabUnderTest["put"] = (handler, about = {}) => {
+    const { service: name = "blob", operation = "putBlob", object = "doc", headers = {} } = about;
+    const call = { operation, account: "near", container: "box", object };
     const service: RestService = {
-      name: "blob",
+      name,
       handle: (request) => {
         if (request.gate === undefined) throw new Error("the lab set no gate");
         return request.gate.pass(request, { ...call, access: {} as never }, handler);
       },
       renderFault: ({ code }) => ({ status: 400, headers: ["x-ms-error-code", code], body: null }),
     };
-    const request = { id: "1", method: "PUT", headers: new Map(), query: new Map() };
+    const maps = { headers: new Map(Object.entries(headers)), query: new Map() };
+    const request = { id: "1", method: "PUT", facts: {}, ...maps };
     return lab.gate(service).handle(request as unknown as RestRequest);
   };
   return { lab, clock, time, memory, store: lab.around(memory), put };

@@ -27,6 +27,8 @@ export interface LabSetup extends Endpoints {
   readonly schedule: Schedule;
   /** A secret that marks requests of the lab itself. */
   readonly token: string;
+  /** Operations in a recording; by default 100,000. */
+  readonly recordedMax?: number;
 }
 
 /** How a lab acts on the data of its server. */
@@ -72,12 +74,12 @@ export class Lab {
   #data: LabData | null = null;
 
   constructor(setup: LabSetup) {
-    const { clock, schedule, token } = setup;
+    const { clock, schedule, token, recordedMax } = setup;
     this.endpoints = setup;
     this.clock = new LabClock(clock);
     this.room = new WaitingRoom(schedule, () => clock.elapsedMs());
     this.parties = new ThirdParties(setup, token);
-    this.recorder = new Recorder(this.clock);
+    this.recorder = new Recorder(this.clock, recordedMax);
     this.#pauses = new Pauses(schedule);
     const { rules, room, parties, recorder: watch } = this;
     const pauses = this.#pauses;

@@ -48,9 +48,11 @@ export class Recorder {
   #begun = new Map<RestCall, Begun>();
   /** Numbers of clients with a request under way. */
   readonly #lanes = new Set<number>();
+  readonly #operationsMax: number;
 
-  constructor(clock: LabClock) {
+  constructor(clock: LabClock, operationsMax = OPERATIONS_MAX) {
     this.#clock = clock;
+    this.#operationsMax = operationsMax;
   }
 
   /** Begins a new recording, in place of an earlier one. */
@@ -83,7 +85,7 @@ export class Recorder {
   }
 
   readonly began = (call: RestCall): void => {
-    if (!this.#isOn || this.#operations.length >= OPERATIONS_MAX) return;
+    if (!this.#isOn || this.#operations.length >= this.#operationsMax) return;
     const name = call.request.headers.get(CLIENT_HEADER);
     const lane = name === undefined ? this.#freeLane() : null;
     const fromMs = this.#clock.of(call.seen.account);

@@ -94,17 +94,20 @@ export class WaitingRoom {
       isLate = true;
       this.#tell();
     }, timeoutMs);
-    while (!isReached()) {
-      if (isLate || this.#isClosed) {
-        const where = rule === null ? "" : ` at rule ${rule}`;
-        throw new LabError(
-          `${this.shown.length} requests wait, and not the ${count}${where} that were asked for.`,
-          408,
-        );
+    try {
+      while (!isReached()) {
+        if (isLate || this.#isClosed) {
+          const where = rule === null ? "" : ` at rule ${rule}`;
+          throw new LabError(
+            `${this.shown.length} requests wait, and not the ${count}${where} that were asked for.`,
+            408,
+          );
+        }
+        await new Promise<void>((resolve) => this.#watchers.push(resolve));
       }
-      await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    } finally {
+      timer.cancel();
     }
-    timer.cancel();
   }
 
   /** Releases all, and holds nobody any more. */
