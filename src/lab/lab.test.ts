@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Fault } from "../base/fault.ts";
 import type { RestResponse } from "../front/rest/http/exchange.ts";
+import { ForgettingStore } from "../store/forgetting-store.fixture.ts";
+import type { Store } from "../store/store.ts";
 import { labUnderTest, settled } from "./lab.fixture.ts";
 
 const DONE: RestResponse = { status: 201, headers: [], body: null };
@@ -175,4 +178,132 @@ test("a change of a clock is answered when the background work that is due then 
   assert.equal(caughtUp, 1);
   finish();
   await changed;
+});
+
+/** The points that the accesses of one request to the store get to, as rules at each of them see it. */
+async function pointsOf(handler: (store: Store) => Promise<unknown>): Promise<string[]> {
+  const { lab, put, store } = labUnderTest();
+  const seen: string[] = [];
+  for (const at of ["read", "commit"] as const) lab.addRule({ hold: true, at, times: "always" });
+  const done = put(async () => {
+    await handler(store);
+    return DONE;
+  });
+  for (let round = 0; round < 6; round++) {
+    await settled();
+    seen.push(...lab.room.shown.map(({ at }) => at));
+    lab.room.release();
+  }
+  await done;
+  return seen;
+}
+
+test("only the first read, and the first write, of a request are points for rules", async () => {
+  const read = (store: Store) => store.read(() => {});
+  const write = (store: Store) => store.transact(() => {});
+  assert.deepEqual(await pointsOf(read), ["read"]);
+  assert.deepEqual(await pointsOf(write), ["read", "commit"]);
+  assert.deepEqual(
+    await pointsOf(async (store) => {
+      await read(store);
+      await read(store);
+      await write(store);
+      await write(store);
+      await read(store);
+    }),
+    ["read", "commit"],
+  );
+});
+
+test("a rule that comes after the first read, or the first write, finds the next point only", async () => {
+  const { lab, put, store } = labUnderTest();
+  const late = () => lab.addRule({ answer: 503, at: "read" });
+  const done = await put(async () => {
+    await store.read(() => {});
+    late();
+    await store.read(() => {});
+    await store.transact(() => {});
+    return DONE;
+  });
+  assert.equal(done.status, 201);
+  lab.clearRules();
+  const other = await put(async () => {
+    await store.transact(() => {});
+    late();
+    await store.read(() => {});
+    await store.transact(() => {});
+    return DONE;
+  });
+  assert.equal(other.status, 201);
+});
+
+test("a write is tried before each point, and a body that fails is not held", async () => {
+  for (const at of ["read", "commit"] as const) {
+    const { lab, put, store } = labUnderTest();
+    lab.addRule({ hold: true, at, times: "always" });
+    let runs = 0;
+    const fails = put(() =>
+      store.transact(() => {
+        runs++;
+        throw new Error("caches must be broken first");
+      }),
+    );
+    await assert.rejects(fails, /caches must be broken first/);
+    assert.equal(runs, 1);
+    // The next attempt meets the rule: so does one that is refused, which is an outcome.
+    let tries = 0;
+    const refused = put(() =>
+      store
+        .transact(() => {
+          if (tries++ === 0) throw new Error("caches must be broken first");
+          throw new Fault("LeaseIdMissing");
+        })
+        .catch((error) => {
+          if (error instanceof Fault) throw error;
+          return store.transact(() => {
+            tries++;
+            throw new Fault("LeaseIdMissing");
+          });
+        }),
+    );
+    await settled();
+    assert.deepEqual([lab.room.shown.length, tries], [1, 2], at);
+    lab.room.release();
+    await assert.rejects(refused, { code: "LeaseIdMissing" });
+    assert.equal(tries, 3);
+  }
+});
+
+test("what a read pinned in an attempt that ran again is not released twice", async () => {
+  const { lab, put, memory } = labUnderTest();
+  const store = lab.around(new ForgettingStore(memory));
+  lab.addRule({ answer: 503, at: "read" });
+  const released: number[] = [];
+  let runs = 0;
+  await put(async () => {
+    await store.read((view) => {
+      const run = ++runs;
+      view.onDiscard(() => void released.push(run));
+      view.get(Buffer.from("key"));
+    });
+    return DONE;
+  });
+  assert.ok(runs > 1, "the store ran the body again");
+  assert.equal(new Set(released).size, released.length, `${released}`);
+  assert.ok(released.includes(runs));
+});
+
+test("after a stamp, a body still sees the time of its account", async () => {
+  const { lab, put, store, clock } = labUnderTest();
+  await lab.changeClock({ move: "1d", account: "near" });
+  const nowMs = await new Promise((resolve) => {
+    void put(async () => {
+      await store.transact((tx) => {
+        tx.stamp();
+        resolve(tx.now());
+      });
+      return DONE;
+    });
+  });
+  assert.equal(nowMs, clock.now() + 86_400_000);
 });
