@@ -307,3 +307,29 @@ test("after a stamp, a body still sees the time of its account", async () => {
   });
   assert.equal(nowMs, clock.now() + 86_400_000);
 });
+
+test("a write of several transactions is stopped at the first that a rule is about", async () => {
+  const { lab, put, store } = labUnderTest();
+  lab.addRule({ hold: true, at: "commit" });
+  const done = put(async () => {
+    await store.transact(() => {});
+    lab.addRule({ answer: 503, at: "commit" });
+    await store.transact(() => {});
+    return DONE;
+  });
+  await settled();
+  lab.room.release();
+  assert.equal((await done).status, 201);
+});
+
+test("a request that a rule answered on its way meets no rule at its answer", async () => {
+  const { lab, put, store } = labUnderTest();
+  lab.addRule({ answer: 412, at: "commit" });
+  const last = lab.addRule({ drop: true, at: "answer" });
+  const { headers } = await put(async () => {
+    await store.transact(() => {});
+    return DONE;
+  });
+  assert.equal(headers[1], "ConditionNotMet");
+  assert.equal(lab.shownRules.find(({ id }) => id === last.id)?.matched, 0);
+});
