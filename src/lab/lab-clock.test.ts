@@ -53,14 +53,14 @@ test("an account's clock runs on top of the server's, unless it is frozen", () =
   assert.equal(lab.has("near"), false);
 });
 
-test("all clocks can be kept and put back, and are shown", () => {
+test("all clocks can be saved and put back, and are shown", () => {
   const { change, hours, lab } = clocks();
   change({ move: "1h" });
   change({ freeze: true, account: "near" });
-  const kept = lab.settings;
+  const saved = lab.settings;
   change({ move: "5h" });
   change({ move: "1h", account: "far" });
-  lab.settings = kept;
+  lab.settings = saved;
   assert.deepEqual(hours(), [1, 1, 1]);
   assert.deepEqual(lab.shown, {
     server: { now: "2026-01-01T01:00:00.000Z", isFrozen: false, aheadMs: HOUR_MS },
