@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import { bytesText } from "../src/base/amount-text.ts";
 import { AccessControlDialog } from "./access-control.tsx";
 import { addressOf, type ListedBlob, readTags, writeTags } from "./blobs.ts";
-import { bytesText } from "./format.ts";
 import { isParquet, ParquetPreview } from "./parquet-preview.tsx";
 import { Confirm, Copy, Problem, useLoaded } from "./parts.tsx";
 import { type Account, type Answer, save } from "./storage.ts";

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
+import { bytesText } from "../src/base/amount-text.ts";
 import { BlobDetails } from "./blob-details.tsx";
 import { type ListedBlob, listBlobs } from "./blobs.ts";
 import { Crumbs } from "./crumbs.tsx";
 import { DirectoryTools, useIsHierarchical } from "./directory-tools.tsx";
-import { bytesText, countText, dateText } from "./format.ts";
+import { countText, dateText } from "./format.ts";
 import { usePages } from "./pages.ts";
 import { Empty, Problem, Rows } from "./parts.tsx";
 import { type Account, uploadBlob } from "./storage.ts";

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
+import { bytesText } from "../src/base/amount-text.ts";
 import { Crumbs } from "./crumbs.tsx";
-import { bytesText, dateText } from "./format.ts";
+import { dateText } from "./format.ts";
 import { type Page, usePages } from "./pages.ts";
 import { Confirm, Empty, Problem, Rows } from "./parts.tsx";
 import { ShareSnapshots, snapshotQuery } from "./share-snapshots.tsx";

@@ -1,6 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { type Holder, type HolderList, listen } from "./api.ts";
-import { durationText, timeText } from "./format.ts";
+import { durationText } from "../src/base/amount-text.ts";
+import type { ShownHolders } from "../src/front/console/answers.ts";
+import type { Holder } from "../src/service/shared/holder.ts";
+import { listen } from "./api.ts";
+import { timeText } from "./format.ts";
 import { Confirm, Rows, useNow } from "./parts.tsx";
 import { endingsOf } from "./release-holder.ts";
 import type { Account } from "./storage.ts";
@@ -11,7 +14,7 @@ export function HiddenMessages(props: { account: Account; queue: string; onChang
   const [all, setAll] = useState<readonly Holder[]>([]);
   const [ending, setEnding] = useState<Holder | null>(null);
   const now = useNow();
-  useEffect(() => listen<HolderList>("holders", ({ holders }) => setAll(holders)), []);
+  useEffect(() => listen<ShownHolders>("holders", ({ holders }) => setAll(holders)), []);
   const rows = all.flatMap((holder) => {
     const { held } = holder;
     const isHere = holder.account === account.name && holder.container === queue;

@@ -1,6 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AccountFacts, Figures, Home } from "./api.ts";
-import { bytesText, countText, durationText } from "./format.ts";
+import { bytesText, durationText } from "../src/base/amount-text.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import type { ConsoleAccount, Figures } from "../src/front/console/console-facts.ts";
+import { countText } from "./format.ts";
 import { Members } from "./members.tsx";
 import { Copy } from "./parts.tsx";
 
@@ -88,7 +90,7 @@ function Stored({ figures: { values } }: { figures: Figures }) {
   );
 }
 
-function AccountCard({ account, smb }: { account: AccountFacts; smb: string | undefined }) {
+function AccountCard({ account, smb }: { account: ConsoleAccount; smb: string | undefined }) {
   const { name, keys, urls, connectionString } = account;
   const [isShown, setShown] = useState(false);
   const [key = ""] = keys;

@@ -1,20 +1,21 @@
 import { useEffect, useState } from "preact/hooks";
-import { getJson, type Member } from "./api.ts";
-import { durationText } from "./format.ts";
+import { durationText } from "../src/base/amount-text.ts";
+import type { MemberFacts } from "../src/front/console/console-facts.ts";
+import { getJson } from "./api.ts";
 import { Problem } from "./parts.tsx";
 
 const AGAIN_MS = 5_000;
 
 /** The servers of a cluster, asked again while the page is open. Nothing for a server alone. */
 export function Members() {
-  const [members, setMembers] = useState<readonly Member[] | null>(null);
+  const [members, setMembers] = useState<readonly MemberFacts[] | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const ask = async () => {
       try {
-        const found = await getJson<{ members: readonly Member[] | null }>("/api/members");
+        const found = await getJson<{ members: readonly MemberFacts[] | null }>("/api/members");
         if (isOver) return;
         setMembers(found.members);
         setError(null);

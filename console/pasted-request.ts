@@ -1,5 +1,5 @@
 import { parseHttpDate } from "../src/base/time-text.ts";
-import type { Home } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
 import type { ServiceName } from "./storage.ts";
 
 /** A request that somebody pasted. */

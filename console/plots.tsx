@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { type Figures, listen } from "./api.ts";
-import { bytesText } from "./format.ts";
+import { bytesText } from "../src/base/amount-text.ts";
+import type { Figures } from "../src/front/console/console-facts.ts";
+import { listen } from "./api.ts";
 import { percentile, rates } from "./rates.ts";
 
 /** Readings that are plotted: ten minutes, one a second. */

@@ -1,4 +1,4 @@
-import type { Figures } from "./api.ts";
+import type { Figures } from "../src/front/console/console-facts.ts";
 
 /** How fast counters rise, a second, summed up by name. Undefined leaves a counter out. */
 export function rates(

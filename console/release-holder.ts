@@ -1,4 +1,5 @@
-import type { Held, Holder } from "./api.ts";
+import { countOf } from "../src/front/console/holder-words.ts";
+import type { Held, Holder } from "../src/service/shared/holder.ts";
 import type { Account, Asked } from "./storage.ts";
 
 /** How somebody else can end what is held, and what that does to whom. */
@@ -11,13 +12,32 @@ export interface Ending {
 
 /** The ways to end what is held. `all` are the holders, among whom are those that suffer from it. */
 export function endingsOf(holder: Holder, all: readonly Holder[]): readonly Ending[] {
-  const { container, path, held } = holder;
-  return held.kind === "cache"
-    ? cacheEndings(held, [container, path], whom(holder, all))
-    : [endingOf({ ...holder, held }, whom(holder, all))];
+  const { account, container, path, held } = holder;
+  if (held.kind === "cache") return cacheEndings(held, [container, path], whom(holder, all));
+  if (held.kind === "session") return sessionEndings(account, held, all);
+  return [endingOf({ ...holder, held }, whom(holder, all))];
 }
 
 type Cache = Extract<Held, { kind: "cache" }>;
+type SmbSession = Extract<Held, { kind: "session" }>;
+
+/** A session that has nothing open stands in nobody's way. */
+function sessionEndings(account: string, { id, clientIp }: SmbSession, all: readonly Holder[]) {
+  const handles = all.flatMap((one) => {
+    const { held } = one;
+    const isOfSession = held.kind === "handle" && held.sessionId === id && one.account === account;
+    return isOfSession ? [closing(namesOf(one), held.id, "")] : [];
+  });
+  if (handles.length === 0) return [];
+  const ending: Ending = {
+    action: "Close its handles",
+    warning: `Everything that ${clientIp} has open becomes invalid (${countOf(handles.length, "handle")}): what it has cached is lost, and its next use of a handle fails. The client stays logged on, and may open files again.`,
+    end: async (by) => {
+      for (const handle of handles) await handle.end(by);
+    },
+  };
+  return [ending];
+}
 
 function cacheEndings({ rights }: Cache, names: readonly string[], whom: string): Ending[] {
   const closing = closingAll(
@@ -46,13 +66,17 @@ function whom({ account, container, path }: Holder, all: readonly Holder[]): str
   );
   const clients = [...new Set(handles)];
   if (clients.length === 0) return "No client is known to have it open.";
-  return `It concerns ${handles.length} handle${handles.length === 1 ? "" : "s"} of ${clients.join(", ")}.`;
+  return `It concerns ${countOf(handles.length, "handle")} of ${clients.join(", ")}.`;
 }
 
-type NoCache = Holder & { readonly held: Exclude<Held, Cache> };
+function namesOf({ container, path }: Pick<Holder, "container" | "path">): string[] {
+  return path === "" ? [container] : [container, path];
+}
 
-function endingOf({ container, path, held }: NoCache, whom: string): Ending {
-  const names = path === "" ? [container] : [container, path];
+type OneEnding = Holder & { readonly held: Exclude<Held, Cache | SmbSession> };
+
+function endingOf({ container, path, held }: OneEnding, whom: string): Ending {
+  const names = namesOf({ container, path });
   switch (held.kind) {
     case "lease": {
       const isFile = held.object === "share" || held.object === "file";

@@ -1,6 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Explained, getJson, type Home, listen, type SeenRequest } from "./api.ts";
-import { bytesText, msText, timeText } from "./format.ts";
+import { bytesText } from "../src/base/amount-text.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import type { Explained } from "../src/front/console/request-ring.ts";
+import type { SeenRequest } from "../src/front/console/seen-request.ts";
+import { getJson, listen } from "./api.ts";
+import { msText, timeText } from "./format.ts";
 import { Copy, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
 import { withNews } from "./request-list.ts";
 import { linkTo } from "./way.ts";

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Fault } from "../src/base/fault.ts";
-import type { AccountFacts, Home } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
 import { Choice, Letters, TextField } from "./field.tsx";
 import { Copy, Problem } from "./parts.tsx";
 import { Explained } from "./sas-explain.tsx";
@@ -359,7 +360,7 @@ function Built(props: {
   form: SasForm;
   userKey: UserKey | null;
   account: Account;
-  facts: AccountFacts;
+  facts: ConsoleAccount;
   home: Home;
 }) {
   const { form, userKey, account, facts, home } = props;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Home } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
 import { Field } from "./field.tsx";
 import { Empty } from "./parts.tsx";
 import {

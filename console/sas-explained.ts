@@ -1,4 +1,7 @@
+import { durationText } from "../src/base/amount-text.ts";
 import { Fault } from "../src/base/fault.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
 import { parseIpRange } from "../src/front/rest/auth/ip-range.ts";
 import {
   MAY_HAVE_BLANKS,
@@ -7,8 +10,6 @@ import {
   sasTime,
   validityOf,
 } from "../src/front/rest/auth/sas-fields.ts";
-import type { AccountFacts, Home } from "./api.ts";
-import { durationText } from "./format.ts";
 import { fieldsOf, kindOf, signedNames, type Token, textOf } from "./sas-token.ts";
 import {
   FIELD_WORDS,
@@ -278,7 +279,7 @@ export interface SignatureCheck {
 /** Whether a key of the account made the signature. Compared in the browser: keys stay here. */
 export async function checkSignature(
   token: Token,
-  accounts: readonly AccountFacts[],
+  accounts: readonly ConsoleAccount[],
 ): Promise<SignatureCheck> {
   const kind = kindOf(token);
   const sig = fieldsOf(token).get("sig") ?? "";

@@ -1,4 +1,4 @@
-import type { AccountFacts } from "./api.ts";
+import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
 import { queryOf, type Token } from "./sas-token.ts";
 import { type SasTarget, TARGETS, type TargetWords } from "./sas-words.ts";
 import { encodePath, type ServiceName } from "./storage.ts";
@@ -140,7 +140,7 @@ export interface SasUses {
   readonly curl: string;
 }
 
-export function usesOf(token: Token, form: SasForm, { urls }: AccountFacts): SasUses {
+export function usesOf(token: Token, form: SasForm, { urls }: ConsoleAccount): SasUses {
   const sas = queryOf(token.fields);
   const { service, holder, name } = token;
   const services = form.kind === "account" ? servicesOf(form.services) : [service];

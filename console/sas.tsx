@@ -1,4 +1,4 @@
-import type { Home } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
 import { BuildSas } from "./sas-builder.tsx";
 import { ExplainSas } from "./sas-explain.tsx";
 import type { SignedIn } from "./signed-in.ts";

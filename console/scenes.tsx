@@ -1,29 +1,31 @@
 import { useState } from "preact/hooks";
-import { getJson, type Home, type PlayedScene, postJson, type SceneList } from "./api.ts";
+import type { Home, LabScenes, SceneList } from "../src/front/console/answers.ts";
+import type { PlayedScene } from "../src/front/console/console-facts.ts";
+import { getJson, postJson } from "./api.ts";
 import { Choice, Field } from "./field.tsx";
 import { Empty, Problem, useLoaded } from "./parts.tsx";
 
 /** Plays conflicts of n clients against this server, and draws them. */
 export function ScenePage({ home }: { home: Home }) {
-  const { value: scenes, error } = useLoaded(() => getJson<SceneList>("/api/scenes"), []);
+  const { value: list, error } = useLoaded(() => getJson<SceneList>("/api/scenes"), []);
   return (
     <>
       <h1>Scenes</h1>
       <Problem error={error} />
-      {scenes === null ? null : scenes.scenes === null ? (
+      {list === null ? null : list.scenes === null ? (
         <Empty>
           Scenes are played in the lab, and this server has none. Start it with <code>--lab</code>,
           which tests use to move its clock and to make requests fail: <code>lazuli --lab</code>
         </Empty>
       ) : (
-        <Scenes list={scenes} scenes={scenes.scenes} home={home} />
+        <Scenes list={list} home={home} />
       )}
     </>
   );
 }
 
-function Scenes(props: { list: SceneList; scenes: NonNullable<SceneList["scenes"]>; home: Home }) {
-  const { list, scenes, home } = props;
+function Scenes({ list, home }: { list: LabScenes; home: Home }) {
+  const { scenes, clientsMin, clientsMax } = list;
   const [name, setName] = useState(scenes[0]?.name ?? "");
   const [clients, setClients] = useState(3);
   const [account, setAccount] = useState(home.accounts[0]?.name ?? "");
@@ -61,13 +63,13 @@ function Scenes(props: { list: SceneList; scenes: NonNullable<SceneList["scenes"
         <div class="form">
           <Field
             label="Clients"
-            hint={`${list.clientsMin} to ${list.clientsMax}`}
+            hint={`${clientsMin} to ${clientsMax}`}
             control={(ids) => (
               <input
                 {...ids}
                 type="number"
-                min={list.clientsMin}
-                max={list.clientsMax}
+                min={clientsMin}
+                max={clientsMax}
                 value={clients}
                 onInput={(event) => setClients(event.currentTarget.valueAsNumber)}
               />

@@ -1,4 +1,5 @@
-import { getJson, type Home } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import { getJson } from "./api.ts";
 import { Account } from "./storage.ts";
 
 /** Who is signed in, and what signs requests to the services. */

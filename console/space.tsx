@@ -1,6 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { getJson, type Space } from "./api.ts";
-import { bytesText, countText, dateText } from "./format.ts";
+import { bytesText } from "../src/base/amount-text.ts";
+import type { ShownUsage } from "../src/front/console/answers.ts";
+import { getJson } from "./api.ts";
+import { countText, dateText } from "./format.ts";
 import { Empty, Problem, Rows } from "./parts.tsx";
 import { layoutTiles } from "./treemap.ts";
 import { linkTo } from "./way.ts";
@@ -15,7 +17,7 @@ const POLL_MS = 250;
 const KINDS = { blob: "blobs", queue: "queues", table: "tables", file: "shares" } as const;
 const WORDS = { blob: "container", queue: "queue", table: "table", file: "share" } as const;
 
-interface SpaceRow extends Omit<Space["rows"][number], "amounts"> {
+interface SpaceRow extends Omit<ShownUsage["rows"][number], "amounts"> {
   readonly objects: number;
   readonly bytes: number;
   readonly notCurrent: string;
@@ -128,7 +130,7 @@ function SpaceMap(props: {
 
 /** Asks until everything is measured: each request goes on with the work for a while. */
 function useSpace() {
-  const [space, setSpace] = useState<Space | null>(null);
+  const [space, setSpace] = useState<ShownUsage | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
@@ -136,7 +138,7 @@ function useSpace() {
     let timer = 0;
     const ask = async (path: string) => {
       try {
-        const answer = await getJson<Space>(path);
+        const answer = await getJson<ShownUsage>(path);
         if (isOver) return;
         setSpace(answer);
         setError(null);
@@ -154,7 +156,7 @@ function useSpace() {
   return { space, error, measure: () => setRound((one) => one + 1) };
 }
 
-function summed({ amounts, ...row }: Space["rows"][number]): SpaceRow {
+function summed({ amounts, ...row }: ShownUsage["rows"][number]): SpaceRow {
   const all = Object.values(amounts);
   return {
     ...row,

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { bytesText } from "./format.ts";
+import { bytesText } from "../src/base/amount-text.ts";
 import { Problem } from "./parts.tsx";
 import type { Ticket } from "./storage.ts";
 

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { ApiError, type Home, PAGE_HEADERS } from "./api.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import { ApiError, PAGE_HEADERS } from "./api.ts";
 import { TextField } from "./field.tsx";
 import { dateText } from "./format.ts";
 import { Problem } from "./parts.tsx";

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type Home, type Judged, postJson } from "./api.ts";
+import { durationText } from "../src/base/amount-text.ts";
+import type { Home } from "../src/front/console/answers.ts";
+import type { CredentialsJudged } from "../src/front/console/console-facts.ts";
+import { ApiError, postJson } from "./api.ts";
 import { Field } from "./field.tsx";
-import { durationText } from "./format.ts";
 import { Empty, Problem } from "./parts.tsx";
 import { readRequest } from "./pasted-request.ts";
 import { linkTo } from "./way.ts";
@@ -14,14 +16,14 @@ export function WhyPage({ number, home }: { number: string | null; home: Home })
   const [text, setText] = useState("");
   const [shown, setShown] = useState("");
   const [isThen, setThen] = useState(true);
-  const [judged, setJudged] = useState<Judged | null>(null);
+  const [judged, setJudged] = useState<CredentialsJudged | null>(null);
   const [error, setError] = useState<unknown>(null);
   const pasted = text.trim() === "" ? null : readRequest(text, home);
 
   const ask = async (body: object) => {
     try {
       const stringToSign = shown === "" ? {} : { stringToSign: shown.replaceAll("\r\n", "\n") };
-      setJudged(await postJson<Judged>("/api/why", { ...body, ...stringToSign }));
+      setJudged(await postJson<CredentialsJudged>("/api/why", { ...body, ...stringToSign }));
       setError(null);
     } catch (failure) {
       setJudged(null);
@@ -122,7 +124,7 @@ x-ms-date: Mon, 16 Nov 2026 00:17:23 GMT
 x-ms-version: 2025-01-05
 Authorization: SharedKey devstoreaccount1:…`;
 
-function Verdict(props: { judged: Judged; shown: string; sentMs: number | null }) {
+function Verdict(props: { judged: CredentialsJudged; shown: string; sentMs: number | null }) {
   const { judged, shown, sentMs } = props;
   const { refusal, signature, operation, account } = judged;
   const age = sentMs === null ? 0 : Date.now() - sentMs;
@@ -154,7 +156,7 @@ function Verdict(props: { judged: Judged; shown: string; sentMs: number | null }
 }
 
 /** The server's words first, then what they mean for this request. */
-function reasonsOf(judged: Judged): string[] {
+function reasonsOf(judged: CredentialsJudged): string[] {
   const { refusal, need, operation, signature } = judged;
   if (refusal === null) return [];
   const lines = [refusal.detail ?? refusal.message];
@@ -192,7 +194,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** Both strings, line by line, with the first difference marked. */
-function Signatures({ judged, shown }: { judged: Judged; shown: string }) {
+function Signatures({ judged, shown }: { judged: CredentialsJudged; shown: string }) {
   const { signature, auth } = judged;
   if (signature === null) return null;
   const { serverText, clientText, isShownText } = signature;

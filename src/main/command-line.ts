@@ -22,6 +22,7 @@ import {
   SERVICES,
   type ServiceName,
 } from "./flags.ts";
+import type { HoldersAsked } from "./holders-command.ts";
 import { type LabAsked, readLabCommand } from "./lab-flags.ts";
 import { PROGRAMS, type Program } from "./programs.ts";
 import type { SeedAsked } from "./seed/seed-command.ts";
@@ -52,6 +53,7 @@ export type Asked =
   | { readonly kind: "restore"; readonly asked: RestoreAsked }
   | { readonly kind: "seed"; readonly asked: SeedAsked }
   | { readonly kind: "usage"; readonly asked: UsageAsked }
+  | { readonly kind: "holders"; readonly asked: HoldersAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
   | { readonly kind: "reload"; readonly location: string }
   | { readonly kind: "transfer"; readonly asked: TransferAsked }
@@ -175,6 +177,8 @@ export function readCommandLine(
       const path = argument === null ? null : readUsagePath(argument);
       return { kind: "usage", asked: { location, path, json: given.has("json") } };
     }
+    case "holders":
+      return { kind: "holders", asked: { location, place: argument, json: given.has("json") } };
     case "health":
       return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":

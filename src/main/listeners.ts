@@ -16,6 +16,7 @@ import type { StoredShares } from "../front/smb/file-host.ts";
 import type { SmbListener } from "../front/smb/transport.ts";
 import type { Lab } from "../lab/lab.ts";
 import type { Runs } from "../service/file/clear-handles.ts";
+import type { Holder } from "../service/shared/holder.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import type { Databases } from "./databases.ts";
 import type { ServiceName } from "./flags.ts";
@@ -109,6 +110,11 @@ export class Listeners {
   /** Ends the connections of SMB clients that have something open there. */
   drop(shares: StoredShares): void {
     void this.#smb?.drop(shares);
+  }
+
+  /** The SMB clients that are logged on. */
+  sessions(): readonly Holder[] {
+    return this.#smb?.sessions ?? [];
   }
 
   /** Serves by other settings from the next request on. */

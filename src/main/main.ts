@@ -16,6 +16,7 @@ import { exitProcess } from "./exit-process.ts";
 import { Hangups, hasTerminal, isTerminalClosed } from "./hangups.ts";
 import { health } from "./health-command.ts";
 import { commandPage, helpPage } from "./help-page.ts";
+import { showHolders } from "./holders-command.ts";
 import { runLabCommand } from "./lab-command.ts";
 import { chooseBucket } from "./places.ts";
 import { platformNote } from "./platform-note.ts";
@@ -78,6 +79,8 @@ async function run(program: Program): Promise<void> {
       return seedServer(asked.asked, { ...around, progress: process.stderr });
     case "usage":
       return showUsage(asked.asked, { ...around, progress: process.stderr });
+    case "holders":
+      return showHolders(asked.asked, around);
     case "health":
       process.exitCode = await health(asked.origins, around);
       return;

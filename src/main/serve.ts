@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { pid } from "node:process";
 import type { Health } from "../front/health.ts";
+import type { AdminQuestion } from "../front/rest/http/admin.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { wholeBodyBudget } from "../front/rest/http/whole-body.ts";
@@ -115,7 +116,10 @@ async function open(
   const shared = { ...load, health, outcomes: views.outcomes };
   const { adminToken: token } = around;
   const doors = () => doorsOf(databases.only.data, around, () => current, reload, undo);
-  const admin = token === undefined ? null : { token, doors: doors() };
+  const admin =
+    token === undefined
+      ? null
+      : { token, doors: doors(), answer: (question: AdminQuestion) => views.answer(question) };
   await seedData(settings, databases, log);
   const setup = { around, log, shared, databases, admin, lab: lab?.lab ?? null };
   listeners = await Listeners.open(setup, settings, undo, (name, listener) =>
@@ -129,7 +133,8 @@ async function open(
   const serviceOf: ServiceOf = (name) => listeners.serviceOf(name);
   const storeOf: StoreOf = (account, now) => databases.storeOf(account, now);
   const members = () => databases.members();
-  const shown = { origins, serviceOf, storeOf, members, scenes: lab?.scenes ?? null };
+  const sessions = () => listeners.sessions();
+  const shown = { origins, serviceOf, storeOf, members, sessions, scenes: lab?.scenes ?? null };
   const measured = { ...around, clock, ...load, health, stores, engine, ...shown };
   const addresses = await views.open(settings, measured, log, undo);
   const labOrigin = lab === null ? null : await openLab(lab, databases.only, origins, log, undo);

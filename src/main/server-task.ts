@@ -1,12 +1,10 @@
-import { resolve } from "node:path";
 import type { Bytes } from "../base/bytes.ts";
-import { askServer, type ServerAnswer } from "./ask-server.ts";
-import { type Control, readControl } from "./control-file.ts";
+import { askServer, findServer, isOfAnother, type ServerAnswer } from "./ask-server.ts";
+import type { Control } from "./control-file.ts";
 import { TASK_FOUND_DAMAGE } from "./local-tasks.ts";
 import { DamageFound, StartError } from "./start-error.ts";
 
 const DONE = 200;
-const UNKNOWN_DOOR = [400, 401, 403, 404, 405];
 
 /** A task in the server on a data folder, as a command sees it. */
 export class ServerTask {
@@ -22,18 +20,10 @@ export class ServerTask {
 
   /** Begins a task. Null if no server runs on the folder. Throws a `StartError`. */
   static async begin(location: string, door: string, asked: unknown): Promise<ServerTask | null> {
-    const folder = resolve(location);
-    const control = await readControl(folder);
-    if (control === null) return null;
-    if (control.origin === null) {
-      throw new StartError(
-        `The server on ${folder} speaks SMB only, and takes no commands: stop it first, or start ` +
-          "one more service with it.",
-      );
-    }
-    const answer = await askServer(control, door, JSON.stringify({ begin: asked }));
-    // Another program may listen there by now; the lock of the folder tells.
-    if (answer === null || UNKNOWN_DOOR.includes(answer.status)) return null;
+    const control = await findServer(location);
+    const body = JSON.stringify({ begin: asked });
+    const answer = control === null ? null : await askServer(control, door, body);
+    if (control === null || answer === null || isOfAnother(answer)) return null;
     return new ServerTask(control, door, textOf(answer));
   }
 

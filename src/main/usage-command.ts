@@ -1,23 +1,22 @@
 import { resolve } from "node:path";
 import { GIB, KIB, MIB } from "../base/limits.ts";
-import {
-  type MeasuredService,
-  USAGE_KINDS,
-  type UsageKind,
-} from "../service/shared/measured-records.ts";
+import type { MeasuredUsage } from "../front/console/console-facts.ts";
 import {
   type Amounts,
   bytesOf,
-  type UsagePath,
-  type UsageProgress,
+  type MeasuredService,
+  USAGE_KINDS,
+  type UsageKind,
   type UsageRow,
-} from "../service/shared/usage-scan.ts";
+} from "../service/shared/usage-row.ts";
+import type { UsagePath, UsageProgress } from "../service/shared/usage-scan.ts";
 import { openData } from "./open-data.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { runServerTask } from "./server-task.ts";
 import { StartError, UsageError } from "./start-error.ts";
 import type { CommandSurroundings } from "./surroundings.ts";
-import { type MeasuredUsage, measureUsage } from "./usage.ts";
+import { textTable } from "./text-table.ts";
+import { measureUsage } from "./usage.ts";
 import { requireFolder } from "./verify-command.ts";
 
 export interface UsageAsked {
@@ -99,7 +98,7 @@ export function renderUsage({ rows, total, disk }: MeasuredUsage): string[] {
     ...rows.map((row) => cells(row.amounts, nameOf(row))),
     cells(total, "everything"),
   ];
-  return [...aligned(table), ...(disk === null ? [] : ["", diskLine(disk)])];
+  return [...textTable(table, "right"), ...(disk === null ? [] : ["", diskLine(disk)])];
 }
 
 function diskLine({
@@ -117,18 +116,6 @@ function nameOf({ service, account, name, prefix }: UsageRow): string {
   const place = `${service}/${account}/${name}`;
   if (prefix === undefined) return place;
   return prefix === "" ? `${place}/ (beside these)` : `${place}/${prefix}`;
-}
-
-/** Numbers to the right, names to the left. */
-function aligned(table: readonly (readonly string[])[]): string[] {
-  const widths = (table[0] ?? []).map((_, at) =>
-    Math.max(...table.map((row) => row[at]?.length ?? 0)),
-  );
-  return table.map((row) =>
-    row
-      .map((cell, at) => (at === row.length - 1 ? cell : cell.padStart(widths[at] ?? 0)))
-      .join("  "),
-  );
 }
 
 const UNITS = [

@@ -1,35 +1,18 @@
 import { fairQueue } from "../base/fair-queue.ts";
 import { key, keyAfter, keyBehind, SPACE } from "../base/keys.ts";
 import { bytesInUse } from "../content/content-uses.ts";
+import type { MeasuredUsage } from "../front/console/console-facts.ts";
 import { MEASURED_BLOBS } from "../service/blob/measured-blobs.ts";
 import { MEASURED_FILES } from "../service/file/measured-files.ts";
 import { MEASURED_MESSAGES } from "../service/queue/measured-messages.ts";
-import {
-  type Amounts,
-  type Usage,
-  type UsagePath,
-  type UsageProgress,
-  UsageScan,
-} from "../service/shared/usage-scan.ts";
+import type { Amounts } from "../service/shared/usage-row.ts";
+import { type UsagePath, type UsageProgress, UsageScan } from "../service/shared/usage-scan.ts";
 import { MEASURED_ENTITIES } from "../service/table/measured-entities.ts";
 import type { Store } from "../store/store.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
 
 const MEASURED = [...MEASURED_BLOBS, ...MEASURED_MESSAGES, ...MEASURED_ENTITIES, ...MEASURED_FILES];
 const USES_PER_STEP = 1_000;
-
-/** The files of a data folder; null if the bytes are elsewhere. */
-export interface DiskUsage {
-  readonly databaseBytes: number;
-  /** All extents, and the bytes in them that contents use. The rest is garbage, or soon reused. */
-  readonly extentBytes: number;
-  readonly extentBytesInUse: number;
-}
-
-/** What takes space: the answer of `lazuli usage --json`. */
-export interface MeasuredUsage extends Usage {
-  readonly disk: DiskUsage | null;
-}
 
 /** The records to measure, and the engine that has them; null if they are not in a data folder. */
 interface MeasuredData {

@@ -101,3 +101,25 @@ test("a lock is released by closing its handle, and the dialog names the client"
   assert.notEqual(await files.end(handle), 0);
   assert.deepEqual(errors, []);
 });
+
+test("an SMB client appears when it logs on, and all that it has open can be closed at once", {
+  skip,
+}, async (t) => {
+  const { page, errors, files } = await opened(t);
+  const row = page.getByRole("row").filter({ hasText: "SMB session" });
+  await row.getByText("SMB 3.1.1").waitFor();
+  // A client without handles stands in nobody's way.
+  assert.equal(await row.getByRole("button").count(), 0);
+  const handle = await files.open("plan.txt", { access: READ, share: READ });
+  await row.getByText("1 handle").waitFor();
+  await row.getByRole("button", { name: "Close its handles" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Everything that 127.0.0.1 has open becomes invalid (1 handle)").waitFor();
+  await dialog.getByRole("button", { name: "Close its handles" }).click();
+  await page.getByText("open file").waitFor({ state: "detached" });
+  assert.notEqual(await files.end(handle), 0);
+  await row.getByText("0 handles").waitFor();
+  await files.close();
+  await row.waitFor({ state: "detached" });
+  assert.deepEqual(errors, []);
+});

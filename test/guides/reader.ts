@@ -179,7 +179,7 @@ const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
 const COMMANDS = {
   lazuli: `#!/bin/sh
 case "$* " in
-  account* | export* | import* | reload* | health* | verify* | usage* | backup* | restore* | seed* | \
+  account* | export* | import* | reload* | health* | verify* | usage* | holders* | backup* | restore* | seed* | \
     lab* | check*) ;;
   *"${SOME_SERVICES}"*) set -- "$@" --blobPort 0 --queuePort 0 ;;
   *) set -- "$@" ${ANY_PORTS} --filePort 0 --dfsPort 0 --smbPort 0 ;;

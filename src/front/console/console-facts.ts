@@ -1,6 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
-import type { HolderList } from "../../service/shared/holder-scan.ts";
-import type { Usage } from "../../service/shared/usage-scan.ts";
+import type { HolderList } from "../../service/shared/holder.ts";
+import type { Usage } from "../../service/shared/usage-row.ts";
 import type { RestServiceName, SentRequest } from "../outcome.ts";
 
 /** What the console knows of its server; `main` brings it. */
@@ -144,13 +144,18 @@ export interface UsageReport {
   readonly progress: number | null;
 }
 
-interface MeasuredUsage extends Usage {
-  /** The files of a data folder; null if there is none. */
-  readonly disk: {
-    readonly databaseBytes: number;
-    readonly extentBytes: number;
-    readonly extentBytesInUse: number;
-  } | null;
+/** What takes space: the answer of `lazuli usage --json`. */
+export interface MeasuredUsage extends Usage {
+  /** Null if the bytes are not in a data folder. */
+  readonly disk: DiskUsage | null;
+}
+
+/** The files of a data folder. */
+export interface DiskUsage {
+  readonly databaseBytes: number;
+  /** All extents, and the bytes in them that contents use. The rest is garbage, or soon reused. */
+  readonly extentBytes: number;
+  readonly extentBytesInUse: number;
 }
 
 export interface ConsoleAccount {

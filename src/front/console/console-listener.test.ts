@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { Outcomes } from "../outcome.ts";
+import { ApiCalls } from "./api-calls.ts";
 import { ConsoleApi } from "./console-api.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
 import { openConsoleListener } from "./console-listener.ts";
@@ -72,6 +73,7 @@ async function opened(t: TestContext) {
     outcomes,
     files: new Map([["/", { ...file, etag }]]),
     facts,
+    calls: new ApiCalls(facts, systemClock),
     onError: (error) => errors.push(error),
   });
   t.after(async () => {
@@ -214,10 +216,12 @@ test("requests to services pass unchanged, without the cookie, and answers canno
 });
 
 test("other machines sign in before their requests pass to services", () => {
+  const facts = {} as ConsoleFacts;
   const api = new ConsoleApi({
     clock: systemClock,
     outcomes: new Outcomes(),
-    facts: {} as ConsoleFacts,
+    facts,
+    calls: new ApiCalls(facts, systemClock),
     isSecure: true,
     onError: assert.fail,
   });

@@ -3,6 +3,7 @@ import type { SecureContextOptions } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import type { Outcomes } from "../outcome.ts";
 import { openSideListener, type SideListener, sayText } from "../side-listener.ts";
+import type { ApiCalls } from "./api-calls.ts";
 import { ConsoleApi } from "./console-api.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
 import { forward, SERVICES_PATH } from "./forward.ts";
@@ -19,6 +20,7 @@ export interface ConsoleOptions {
   readonly outcomes: Outcomes;
   readonly files: Pick<PageFiles, "get">;
   readonly facts: ConsoleFacts;
+  readonly calls: ApiCalls;
   /** An error in an answer, which is a bug. */
   onError(error: unknown): void;
 }

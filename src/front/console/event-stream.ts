@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
+import type { NewRequests } from "./answers.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
+import { holdersFor } from "./holders-for.ts";
 import type { RequestRing } from "./request-ring.ts";
 import type { Session } from "./sessions.ts";
 import { visibleTo } from "./visible-to.ts";
@@ -94,16 +96,17 @@ export class EventStream {
     const skipped = ring.last - this.#last - news.length;
     this.#last = ring.last;
     const requests = news.filter(visibleTo(this.#session));
-    if (requests.length > 0) this.#send("requests", JSON.stringify({ requests, skipped }));
+    const sent: NewRequests = { requests, skipped };
+    if (requests.length > 0) this.#send("requests", JSON.stringify(sent));
   }
 
   async #sendHolders(): Promise<void> {
-    const { holders, ...list } = await this.#source.facts.holders();
-    const own = holders.filter(visibleTo(this.#session));
-    const text = JSON.stringify(own);
+    const { facts, ring } = this.#source;
+    const shown = holdersFor(this.#session, await facts.holders(), ring);
+    const text = JSON.stringify(shown.holders);
     if (text === this.#holders) return;
     this.#holders = text;
-    this.#send("holders", JSON.stringify({ ...list, holders: own }));
+    this.#send("holders", JSON.stringify(shown));
   }
 
   async #sendFigures(): Promise<void> {

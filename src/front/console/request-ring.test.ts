@@ -98,3 +98,18 @@ test("the ring remembers a bounded number of requests, and knows their numbers",
     [24_999, 25_000],
   );
 });
+
+test("the client of a lease is remembered longer than its request", () => {
+  const ring = new RequestRing();
+  const lease = "/account/box/a?comp=lease";
+  ring.take(rest("LeaseBlob", lease, {}, { agent: "sdk/1" }));
+  ring.take(rest("LeaseBlob", lease, { status: 409, remoteAddress: "192.0.2.7" }));
+  for (let at = 0; at < 25_000; at++) ring.take(rest("PutBlob", `/account/box/${at}`));
+  assert.equal(ring.explain(1), null);
+  assert.equal(ring.leaserOf("blob:account/box/a")?.agent, "sdk/1");
+  assert.equal(ring.leaserOf("blob:account/box/a")?.address, "127.0.0.1");
+  for (let at = 0; at < 5_000; at++) ring.take(rest("LeaseBlob", `/account/box/${at}?comp=lease`));
+  assert.equal(ring.leaserOf("blob:account/box/a"), null);
+  ring.clear();
+  assert.equal(ring.leaserOf("blob:account/box/4999"), null);
+});

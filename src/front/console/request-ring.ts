@@ -1,10 +1,13 @@
 import type { OnOutcome, RestOutcome, RestServiceName, SentRequest } from "../outcome.ts";
+import type { Leaser } from "./answers.ts";
 import { type SeenRequest, seenRequest } from "./seen-request.ts";
 
 /** Requests that are remembered. */
 const REQUESTS_MAX = 5_000;
 /** Refused requests that are remembered as they were sent. */
 const REFUSED_MAX = 100;
+/** As many as a list of holders has. */
+const LEASERS_MAX = 5_000;
 /** Requests to the same object that an explanation shows. */
 const BEFORE_MAX = 20;
 
@@ -34,11 +37,17 @@ export class RequestRing {
   #requests: SeenRequest[] = [];
   /** Requests that were refused for their credentials, by number. They contain signatures. */
   readonly #refused = new Map<number, RefusedRequest>();
+  /** By object, the latest last. They stay when the requests themselves are forgotten. */
+  readonly #leasers = new Map<string, Leaser>();
   #count = 0;
 
   readonly take: OnOutcome = (outcome) => {
-    this.#requests.push(seenRequest(outcome, ++this.#count));
-    if (outcome.service !== "smb") this.#keepRefused(outcome);
+    const request = seenRequest(outcome, ++this.#count);
+    this.#requests.push(request);
+    if (outcome.service !== "smb") {
+      this.#keepRefused(outcome);
+      this.#keepLeaser(request);
+    }
     // Removes many at a time: moving the rest costs as much for one.
     if (this.#requests.length >= 2 * REQUESTS_MAX) {
       this.#requests = this.#requests.slice(-REQUESTS_MAX);
@@ -74,9 +83,22 @@ export class RequestRing {
     return this.#refused.get(number) ?? null;
   }
 
+  /** The client that acquired or renewed the lease of an object last; null if that is unknown. */
+  leaserOf(object: string): Leaser | null {
+    return this.#leasers.get(object) ?? null;
+  }
+
   clear(): void {
     this.#requests = [];
     this.#refused.clear();
+    this.#leasers.clear();
+  }
+
+  #keepLeaser({ operation, status, object, remoteAddress, agent, atMs }: SeenRequest): void {
+    if (!operation.startsWith("Lease") || status >= 300) return;
+    this.#leasers.delete(object);
+    this.#leasers.set(object, { address: remoteAddress, agent, atMs });
+    forgetOldest(this.#leasers, LEASERS_MAX);
   }
 
   #keepRefused({ service, status, batchId, details }: RestOutcome): void {
@@ -85,10 +107,14 @@ export class RequestRing {
     const sent = details().sent();
     if (sent === null) return;
     this.#refused.set(this.#count, { service, sent });
-    if (this.#refused.size <= REFUSED_MAX) return;
-    const [oldest = 0] = this.#refused.keys();
-    this.#refused.delete(oldest);
+    forgetOldest(this.#refused, REFUSED_MAX);
   }
+}
+
+function forgetOldest<Key>(known: Map<Key, unknown>, max: number): void {
+  if (known.size <= max) return;
+  const [oldest] = known.keys();
+  known.delete(oldest as Key);
 }
 
 /** Whether an earlier request can be the reason for the refusal of a later one. */

@@ -1,4 +1,5 @@
-import { bytesOf } from "../../service/shared/usage-scan.ts";
+import { bytesOf } from "../../service/shared/usage-row.ts";
+import type { ShownUsage } from "./answers.ts";
 import type { UsageReport } from "./console-facts.ts";
 import type { Session } from "./sessions.ts";
 import { visibleTo } from "./visible-to.ts";
@@ -7,7 +8,7 @@ import { visibleTo } from "./visible-to.ts";
 const ROWS_MAX = 1_000;
 
 /** What a session may see of the space that is taken. */
-export function usageFor(session: Session, { usage, atMs, progress }: UsageReport): object {
+export function usageFor(session: Session, { usage, atMs, progress }: UsageReport): ShownUsage {
   const sized = (usage?.rows ?? [])
     .filter(visibleTo(session))
     .map((row) => ({ row, bytes: bytesOf(row.amounts) }))

@@ -87,6 +87,7 @@ export class Connection {
       negotiated,
       wire,
       log: server.options.log,
+      beganMs: server.options.clock.now(),
       onClose: ({ id }) => {
         sessions.delete(id);
         server.sessions.delete(id);

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { unowned } from "../../base/borrowed-buffer.ts";
 import { type Bytes, NO_BYTES } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Authentication } from "./auth/authentication.ts";
-import { DIALECT } from "./codec/negotiate.ts";
+import { DIALECT, type Dialect } from "./codec/negotiate.ts";
 import { cipherKeyBytes, Opener, Sealer } from "./crypto/cipher.ts";
 import { deriveKey } from "./crypto/derive-key.ts";
 import { SIGNING, Signer } from "./crypto/signer.ts";
@@ -23,6 +24,7 @@ export interface SessionParts {
   /** The connection of its client. */
   readonly wire: Wire;
   readonly log: SmbLog;
+  readonly beganMs: Instant;
   /** Called once, when the session is closed. */
   readonly onClose: (session: Session) => void;
 }
@@ -55,6 +57,18 @@ export class Session implements OpenSession {
     this.id = parts.id;
     this.#parts = parts;
     this.#preauthHash = parts.negotiated.preauthHash;
+  }
+
+  get clientIp(): string {
+    return this.#parts.wire.remoteAddress;
+  }
+
+  get dialect(): Dialect {
+    return this.#parts.negotiated.dialect;
+  }
+
+  get beganMs(): Instant {
+    return this.#parts.beganMs;
   }
 
   get isValid(): boolean {

@@ -5,6 +5,7 @@ import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import type { Runs } from "../../service/file/clear-handles.ts";
+import type { Holder } from "../../service/shared/holder.ts";
 import { ConnectionTable, type Counted, type TableLimits } from "../connection-table.ts";
 import { Pace, type Transfer } from "../pace.ts";
 import { ReadMemory } from "../read-memory.ts";
@@ -16,6 +17,7 @@ import { DropConnection } from "./drop-connection.ts";
 import type { FileHost, StoredShares } from "./file-host.ts";
 import { releaseFrame } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
+import { heldSessions } from "./held-sessions.ts";
 import { IncomingWrite } from "./incoming-write.ts";
 import { STATUS } from "./nt-status.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
@@ -45,6 +47,8 @@ export interface SmbListener {
   readonly origin: string;
   /** The number of open connections. */
   readonly connections: number;
+  /** The clients that are logged on. */
+  readonly sessions: readonly Holder[];
   /**
    * Takes log-ons by new settings. Connections stay open; sessions end whose account or key is
    * gone.
@@ -121,6 +125,10 @@ class TcpListener implements SmbListener {
 
   get connections(): number {
     return this.#lines.size;
+  }
+
+  get sessions(): readonly Holder[] {
+    return heldSessions(this.#smb.sessions.values());
   }
 
   change({ accounts, limits, shares }: SmbChange): void {

@@ -1,7 +1,8 @@
 import { HELD_BLOBS } from "../../service/blob/held-blobs.ts";
 import { HELD_FILES, HELD_OPENS } from "../../service/file/held-files.ts";
 import { HELD_MESSAGES } from "../../service/queue/held-messages.ts";
-import { type HolderList, HolderScan } from "../../service/shared/holder-scan.ts";
+import type { HolderList } from "../../service/shared/holder.ts";
+import { HolderScan } from "../../service/shared/holder-scan.ts";
 import { isUnreachable, type Store } from "../../store/store.ts";
 
 /** Quick ones first. */

@@ -1,7 +1,6 @@
 import type { Clock, Instant } from "../../base/clock.ts";
-import type { UsageReport } from "../../front/console/console-facts.ts";
+import type { MeasuredUsage, UsageReport } from "../../front/console/console-facts.ts";
 import type { UsageProgress } from "../../service/shared/usage-scan.ts";
-import type { MeasuredUsage } from "../usage.ts";
 
 /** Steps of about 1 ms that one call waits for. */
 const STEPS_PER_CALL = 64;

@@ -2,7 +2,8 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { KeyReader, SPACE, type Space } from "../../base/keys.ts";
 import type { Entry } from "../../store/entry.ts";
-import type { Measured, MeasuredRecords, UsageKind } from "../shared/measured-records.ts";
+import type { Measured, MeasuredRecords } from "../shared/measured-records.ts";
+import type { UsageKind } from "../shared/usage-row.ts";
 import {
   type Blob,
   decodeBlob,

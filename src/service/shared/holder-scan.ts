@@ -7,7 +7,7 @@ import { prefetch } from "../../store/accelerated.ts";
 import type { Need } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Store, View } from "../../store/store.ts";
-import type { Held, Holder } from "./holder.ts";
+import type { Held, Holder, HolderList } from "./holder.ts";
 
 /** Records of one space among which holders are looked for. */
 export interface HeldRecords {
@@ -26,14 +26,6 @@ export type Found =
   | { readonly id: bigint; readonly account: string; readonly name: string }
   | { readonly held: Held; readonly below: bigint; readonly path: string }
   | { readonly held: Held; readonly at: Omit<Holder, "held"> };
-
-export interface HolderList {
-  readonly holders: readonly Holder[];
-  /** When the scan behind this list ended; null if the first one is still under way. */
-  readonly atMs: Instant | null;
-  /** Whether there are more holders than a list shows. */
-  readonly isCut: boolean;
-}
 
 /** Records that one body reads at most; their bytes are limited, too. */
 const RECORDS_PER_STEP = 400;

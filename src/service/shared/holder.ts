@@ -3,15 +3,24 @@ import type { Instant } from "../../base/clock.ts";
 /** The holder of something that others may be waiting for, and where it is. */
 export interface Holder {
   readonly account: string;
-  /** The container, queue or share. */
+  /** The container, queue or share; "" for a session. */
   readonly container: string;
   /** The blob or file in it; "" for the container itself. */
   readonly path: string;
   readonly held: Held;
 }
 
+export interface HolderList {
+  readonly holders: readonly Holder[];
+  /** When the scan behind this list ended; null if the first one is still under way. */
+  readonly atMs: Instant | null;
+  /** Whether there are more holders than a list shows. */
+  readonly isCut: boolean;
+}
+
 export type Held =
   | HeldLease
+  | HeldSession
   | HeldHandle
   | HeldLock
   | HeldCache
@@ -28,6 +37,19 @@ export interface HeldLease {
   readonly durationSeconds: number;
   /** When it ends by itself; null if it does not. */
   readonly untilMs: Instant | null;
+}
+
+/** An SMB client that is logged on. Its account is all that its place tells. */
+export interface HeldSession {
+  readonly kind: "session";
+  readonly id: string;
+  readonly clientIp: string;
+  /** `3.1.1` */
+  readonly dialect: string | null;
+  readonly isEncrypted: boolean;
+  /** What it has open: files, directories and pipes. */
+  readonly opens: number;
+  readonly beganMs: Instant;
 }
 
 /** A use of a file: what a handle permits itself, or others. */

@@ -1,22 +1,7 @@
 import type { Instant } from "../../base/clock.ts";
 import type { Space } from "../../base/keys.ts";
 import type { Entry } from "../../store/entry.ts";
-
-/** What stored objects are to their users. */
-export const USAGE_KINDS = [
-  "current",
-  "snapshots",
-  "versions",
-  "softDeleted",
-  "uncommitted",
-  /** Out of reach already: the sweeper will remove it. */
-  "garbage",
-] as const;
-
-export type UsageKind = (typeof USAGE_KINDS)[number];
-
-/** The services that have data, as usage names them. */
-export type MeasuredService = "blob" | "queue" | "table" | "file";
+import type { MeasuredService, UsageKind } from "./usage-row.ts";
 
 /** What one record means for the usage of space. Ids are stamps, so no two services share one. */
 export type Measured =

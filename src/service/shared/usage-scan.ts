@@ -4,7 +4,15 @@ import { fairQueue } from "../../base/fair-queue.ts";
 import { key, keyAfter, keyBehind } from "../../base/keys.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Store } from "../../store/store.ts";
-import type { Measured, MeasuredRecords, MeasuredService, UsageKind } from "./measured-records.ts";
+import type { Measured, MeasuredRecords } from "./measured-records.ts";
+import {
+  type Amounts,
+  bytesOf,
+  type MeasuredService,
+  type Usage,
+  type UsageKind,
+  type UsageRow,
+} from "./usage-row.ts";
 
 /** Records that one body reads, about 1 ms of work. */
 const RECORDS_PER_STEP = 256;
@@ -12,31 +20,6 @@ const RECORDS_PER_STEP = 256;
 const PREFIXES_MAX = 10_000;
 /** The row of prefixes that have no row of their own. */
 export const OTHER_PREFIXES = "(others)";
-
-export interface Amount {
-  readonly objects: number;
-  readonly bytes: number;
-}
-
-/** Objects and bytes by their kind; a kind without objects is missing. */
-export type Amounts = { readonly [kind in UsageKind]?: Amount };
-
-/** The usage of a container, queue, table or share, or of a part of one. */
-export interface UsageRow {
-  readonly service: MeasuredService;
-  readonly account: string;
-  readonly name: string;
-  /** Present if the rows are those of one place: `images/2026/`, or "" for what lies beside them. */
-  readonly prefix?: string;
-  readonly amounts: Amounts;
-}
-
-export interface Usage {
-  readonly rows: readonly UsageRow[];
-  /** Everything, and what belongs to no place any more. */
-  readonly total: Amounts;
-  readonly unreachable: Amounts;
-}
 
 /** A container or share whose prefixes get a row each, below this prefix. */
 export interface UsagePath {
@@ -258,10 +241,6 @@ class Sums {
 function inOrder(one: UsageRow, other: UsageRow): number {
   const by = bytesOf(other.amounts) - bytesOf(one.amounts);
   return by !== 0 ? by : JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
-}
-
-export function bytesOf(amounts: Amounts): number {
-  return Object.values(amounts).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** The key after these records; null if a step found the end of the space. */

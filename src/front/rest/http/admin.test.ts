@@ -5,6 +5,7 @@ import { administer, isAdminRequest } from "./admin.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { RequestFacts } from "./request-facts.ts";
 
+const answer = async () => ({ status: 200, body: "{}" });
 const doors = { reload: async () => ({ status: 200, body: "Reloaded." }) };
 
 test("a reload has a name in logs and metrics, also if it is refused", async () => {
@@ -17,7 +18,7 @@ test("a reload has a name in logs and metrics, also if it is refused", async () 
     const body = { length: NO_BYTES.length };
     const asked = { method: "POST", path: "/-/reload", headers, facts, body };
     const request = asked as unknown as IncomingRequest;
-    assert.equal((await administer(request, { token: "secret", doors })).status, status);
+    assert.equal((await administer(request, { token: "secret", doors, answer })).status, status);
     assert.equal(facts.operation, "reload");
   }
 });
@@ -27,8 +28,11 @@ test("only the paths of doors are requests to the server itself", () => {
     ["/-/reload", true],
     ["/-/constructor", false],
     ["/-/", false],
+    ["/-/api/holders", true],
+    ["/-/api", false],
+    ["/api/holders", false],
     ["/reload", false],
   ] as const) {
-    assert.equal(isAdminRequest({ path }, { token: "secret", doors }), isOne, path);
+    assert.equal(isAdminRequest({ path }, { token: "secret", doors, answer }), isOne, path);
   }
 });

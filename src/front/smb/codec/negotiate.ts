@@ -23,6 +23,11 @@ export const DIALECT_NAMES = {
 
 export type Dialect = (typeof DIALECT)[keyof typeof DIALECT];
 
+/** As users write it; null for none of their names. */
+export function dialectName(dialect: Dialect): string | null {
+  return Object.entries(DIALECT_NAMES).find(([, one]) => one === dialect)?.[0] ?? null;
+}
+
 export const CAPABILITY = {
   leasing: 0x02,
   largeMtu: 0x04,

@@ -10,6 +10,7 @@ import {
   CAPABILITY,
   DIALECT,
   type Dialect,
+  dialectName,
   type NegotiatedContexts,
   type NegotiateRequest,
   readNegotiate,
@@ -40,14 +41,6 @@ const SIGNINGS: readonly SigningAlgorithm[] = [
   SIGNING.aesCmac,
   SIGNING.hmacSha256,
 ];
-/** For logs. */
-const DIALECT_NAMES: Readonly<Partial<Record<Dialect, string>>> = {
-  [DIALECT.smb202]: "2.0.2",
-  [DIALECT.smb210]: "2.1",
-  [DIALECT.smb300]: "3.0",
-  [DIALECT.smb302]: "3.0.2",
-  [DIALECT.smb311]: "3.1.1",
-};
 const NO_HASH = Buffer.alloc(64);
 const SALT_BYTES = 32;
 /** None of the client's ciphers can be used. */
@@ -61,7 +54,7 @@ export function handleNegotiate({ connection, message, facts }: Call): Answer {
   const { dialectMin } = connection.server.options;
   const dialect = DIALECTS.find((one) => one >= dialectMin && request.dialects.includes(one));
   if (dialect === undefined) throw new StatusError(STATUS.NOT_SUPPORTED);
-  facts.dialect = DIALECT_NAMES[dialect] ?? null;
+  facts.dialect = dialectName(dialect);
   const negotiated = agree(connection.server, dialect, request);
   const contexts = dialect === DIALECT.smb311 ? contextsOf(request, negotiated) : null;
   const answer = success(answerBody(connection.server, negotiated, contexts));
