@@ -3,7 +3,7 @@ import { bytesText } from "../src/base/amount-text.ts";
 import { AccessControlDialog } from "./access-control.tsx";
 import { addressOf, type ListedBlob, readTags, writeTags } from "./blobs.ts";
 import { isParquet, ParquetPreview } from "./parquet-preview.tsx";
-import { Confirm, Copy, Problem, useLoaded } from "./parts.tsx";
+import { Confirm, Copy, Facts, Problem, useLoaded } from "./parts.tsx";
 import { type Account, type Answer, save } from "./storage.ts";
 import type { useTransfers } from "./transfers.tsx";
 
@@ -193,23 +193,8 @@ function nameOf({ name }: ListedBlob): string {
 }
 
 function Properties({ answer, bytes }: { answer: Answer; bytes: number }) {
-  return (
-    <dl>
-      <dt>Size</dt>
-      <dd>{bytesText(bytes)}</dd>
-      {SHOWN.map(([header, title]) => {
-        const text = answer.header(header);
-        return text === "" ? null : (
-          <>
-            <dt key={`${header} title`}>{title}</dt>
-            <dd key={header} class="wrap">
-              {text}
-            </dd>
-          </>
-        );
-      })}
-    </dl>
-  );
+  const facts = SHOWN.map(([header, title]) => [title, answer.header(header)] as const);
+  return <Facts facts={[["Size", bytesText(bytes)], ...facts]} />;
 }
 
 /** Header names are lower case here, whatever the case in which they were set. */

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { BlobList } from "./browse-blobs.tsx";
 import { QueueView } from "./browse-queue.tsx";
 import { ShareView } from "./browse-share.tsx";
@@ -7,7 +8,7 @@ import { dateText } from "./format.ts";
 import { type Page, usePages } from "./pages.ts";
 import { Confirm, Empty, Problem, Rows } from "./parts.tsx";
 import type { SignedIn } from "./signed-in.ts";
-import type { Account, ServiceName } from "./storage.ts";
+import type { Account } from "./storage.ts";
 import { linkTo } from "./way.ts";
 import { elements, textAt } from "./xml.ts";
 

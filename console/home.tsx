@@ -2,9 +2,10 @@ import { useEffect, useState } from "preact/hooks";
 import { bytesText, durationText } from "../src/base/amount-text.ts";
 import type { Home } from "../src/front/console/answers.ts";
 import type { ConsoleAccount, Figures } from "../src/front/console/console-facts.ts";
+import { listen } from "./api.ts";
 import { countText } from "./format.ts";
 import { Members } from "./members.tsx";
-import { Copy } from "./parts.tsx";
+import { Copy, Facts, useNow } from "./parts.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
   blob: "Blob",
@@ -16,37 +17,22 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 export function HomePage({ home, isOperator }: { home: Home; isOperator: boolean }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow();
   return (
     <>
       <h1>Lazuli {home.version}</h1>
       <div class="cards">
         <section class="card">
           <h2>Server</h2>
-          <dl>
-            <dt>Runs for</dt>
-            <dd>{durationText(now - home.startedMs)}</dd>
-            {home.place === undefined ? null : (
-              <>
-                <dt>Data</dt>
-                <dd class="wrap">{home.place}</dd>
-              </>
-            )}
-            {Object.entries(home.urls).map(([service, url]) => (
-              <>
-                <dt key={`${service} title`}>{TITLES[service] ?? service}</dt>
-                <dd key={service}>
-                  <code>{url}</code>
-                </dd>
-              </>
-            ))}
-          </dl>
+          <Facts
+            facts={[
+              ["Runs for", durationText(now - home.startedMs)],
+              ["Data", home.place ?? null],
+              ...addresses(home.urls),
+            ]}
+          />
         </section>
-        {home.figures === undefined ? null : <Stored figures={home.figures} />}
+        {isOperator ? <Stored first={home.figures ?? null} /> : null}
         {isOperator ? <Members /> : null}
       </div>
       {home.accounts.map((account) => (
@@ -56,35 +42,36 @@ export function HomePage({ home, isOperator }: { home: Home; isOperator: boolean
   );
 }
 
-function Stored({ figures: { values } }: { figures: Figures }) {
+function addresses(urls: Readonly<Record<string, string>>) {
+  return Object.entries(urls).map(
+    ([service, url]) => [TITLES[service] ?? service, <code>{url}</code>] as const,
+  );
+}
+
+/** What is stored, as long as the page is open. */
+function Stored({ first }: { first: Figures | null }) {
+  const [figures, setFigures] = useState(first);
+  useEffect(() => listen<Figures>("figures", setFigures), []);
+  const values = figures?.values ?? {};
   const objects = Object.entries(values.lazuli_objects ?? {});
-  const one = (name: string, label = "") => values[name]?.[label];
-  const space: [string, number | undefined][] = [
-    ["Bulk data", one("lazuli_extent_bytes", "live")],
-    ["To be reclaimed", one("lazuli_extent_bytes", "dead")],
-    ["Records", one("lazuli_database_bytes")],
-    ["Log", one("lazuli_wal_bytes")],
-    ["Free on the volume", one("lazuli_disk_free_bytes")],
-  ];
+  const bytes = (name: string, label = "") => {
+    const value = values[name]?.[label];
+    return value === undefined ? null : bytesText(value);
+  };
   return (
-    <section class="card">
+    <section class="card" aria-label="Stored">
       <h2>Stored</h2>
-      <dl>
-        {objects.map(([name, count]) => (
-          <>
-            <dt key={`${name} title`}>{name.replaceAll("_", " ")}</dt>
-            <dd key={name}>{countText(count)}</dd>
-          </>
-        ))}
-        {space.map(([name, bytes]) =>
-          bytes === undefined ? null : (
-            <>
-              <dt key={`${name} title`}>{name}</dt>
-              <dd key={name}>{bytesText(bytes)}</dd>
-            </>
-          ),
-        )}
-      </dl>
+      <Facts
+        facts={[
+          ...objects.map(([name, count]) => [name.replaceAll("_", " "), countText(count)] as const),
+          ["Bulk data", bytes("lazuli_extent_bytes", "live")],
+          ["Garbage in it", bytes("lazuli_extent_bytes", "dead")],
+          ["Records", bytes("lazuli_database_bytes")],
+          ["Free in their file", bytes("lazuli_database_free_bytes")],
+          ["Write-ahead log", bytes("lazuli_wal_bytes")],
+          ["Free on the volume", bytes("lazuli_disk_free_bytes")],
+        ]}
+      />
       {objects.length === 0 ? <p class="hint">Being counted…</p> : null}
     </section>
   );
@@ -94,8 +81,7 @@ function AccountCard({ account, smb }: { account: ConsoleAccount; smb: string | 
   const { name, keys, urls, connectionString } = account;
   const [isShown, setShown] = useState(false);
   const [key = ""] = keys;
-  const [, host = "", port = ""] = /^smb:\/\/(.*):(\d+)$/.exec(smb ?? "") ?? [];
-  const ways: [string, string][] = [
+  const ways: (readonly [string, string])[] = [
     ["Connection string", connectionString],
     ["az", `export AZURE_STORAGE_CONNECTION_STRING='${connectionString}'`],
     [
@@ -103,14 +89,7 @@ function AccountCard({ account, smb }: { account: ConsoleAccount; smb: string | 
       `from azure.storage.blob import BlobServiceClient\nclient = BlobServiceClient.from_connection_string("${connectionString}")`,
     ],
     [".NET", `var client = new BlobServiceClient("${connectionString}");`],
-    ...(smb === undefined
-      ? []
-      : [
-          [
-            "Linux mount",
-            `sudo mount -t cifs //${host}/<share> /mnt -o port=${port},username=${name},password='${key}',vers=3.1.1,serverino,nosharesock`,
-          ] as [string, string],
-        ]),
+    ...(smb === undefined ? [] : mounts(smb, name, key)),
   ];
   const shown = (text: string) => (isShown ? text : text.replaceAll(key, "•••"));
   return (
@@ -121,16 +100,7 @@ function AccountCard({ account, smb }: { account: ConsoleAccount; smb: string | 
           {isShown ? "Hide keys" : "Show keys"}
         </button>
       </header>
-      <dl>
-        {Object.entries(urls).map(([service, url]) => (
-          <>
-            <dt key={`${service} title`}>{TITLES[service] ?? service}</dt>
-            <dd key={service}>
-              <code>{url}</code>
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts facts={addresses(urls)} />
       {ways.map(([title, text]) => (
         <div class="way" key={title}>
           <h3>{title}</h3>
@@ -143,4 +113,18 @@ function AccountCard({ account, smb }: { account: ConsoleAccount; smb: string | 
       ))}
     </section>
   );
+}
+
+/** How operating systems reach a share. */
+function mounts(smb: string, user: string, key: string): (readonly [string, string])[] {
+  const [, host = "", port = ""] = /^smb:\/\/(.*):(\d+)$/.exec(smb) ?? [];
+  const terms = `port=${port},username=${user},password='${key}',vers=3.1.1,serverino,nosharesock`;
+  return [
+    ["Linux mount", `sudo mount -t cifs //${host}/<share> /mnt -o ${terms}`],
+    ["smbclient", `smbclient //${host}/<share> -p ${port} -U '${user}%${key}'`],
+    [
+      "Windows (11 24H2 or later)",
+      `net use Z: \\\\${host}\\<share> /tcpport:${port} /user:AZURE\\${user} ${key}`,
+    ],
+  ];
 }

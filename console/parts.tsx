@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** A message of the server, or of the page. */
@@ -19,6 +19,22 @@ export function Problem({ error }: { error: unknown }) {
 
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
+}
+
+/** Names and what they are; null leaves one out. */
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl>
+      {facts.map(([name, value]) =>
+        value === null || value === "" ? null : (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd class="wrap">{value}</dd>
+          </Fragment>
+        ),
+      )}
+    </dl>
+  );
 }
 
 /** A button that copies a text, and says so. */

@@ -1,6 +1,6 @@
 import { parseHttpDate } from "../src/base/time-text.ts";
 import type { Home } from "../src/front/console/answers.ts";
-import type { ServiceName } from "./storage.ts";
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 
 /** A request that somebody pasted. */
 export interface PastedRequest {

@@ -76,6 +76,14 @@ const PLOTS: readonly Plot[] = [
       "to be reclaimed": values.lazuli_extent_bytes?.dead ?? 0,
       log: values.lazuli_wal_bytes?.[""] ?? 0,
       records: values.lazuli_database_bytes?.[""] ?? 0,
+      "free in their file": values.lazuli_database_free_bytes?.[""] ?? 0,
+    }),
+  },
+  {
+    title: "Checkpoints",
+    unit: "count",
+    read: ({ values }) => ({
+      "records that wait for the next": values.lazuli_memtable_records?.[""] ?? 0,
     }),
   },
 ];

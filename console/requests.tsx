@@ -5,7 +5,7 @@ import type { Explained } from "../src/front/console/request-ring.ts";
 import type { SeenRequest } from "../src/front/console/seen-request.ts";
 import { getJson, listen } from "./api.ts";
 import { msText, timeText } from "./format.ts";
-import { Copy, Dialog, Empty, Problem, Rows, useLoaded } from "./parts.tsx";
+import { Copy, Dialog, Empty, Facts, Problem, Rows, useLoaded } from "./parts.tsx";
 import { withNews } from "./request-list.ts";
 import { linkTo } from "./way.ts";
 
@@ -113,18 +113,7 @@ function Details(props: { request: SeenRequest; home: Home; onClose: () => void 
   ];
   return (
     <Dialog title={`${request.service} ${request.operation}`} onClose={onClose}>
-      <dl>
-        {facts.map(([name, text]) =>
-          text ? (
-            <>
-              <dt key={`${name} title`}>{name}</dt>
-              <dd key={name} class="wrap">
-                {text}
-              </dd>
-            </>
-          ) : null,
-        )}
-      </dl>
+      <Facts facts={facts} />
       {request.service !== "smb" && [401, 403].includes(request.status) ? (
         <p>
           <a href={linkTo("why", String(request.number))}>Why {request.status}?</a>

@@ -3,6 +3,7 @@ import { Fault } from "../src/base/fault.ts";
 import type { Home } from "../src/front/console/answers.ts";
 import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
 import { parseIpRange } from "../src/front/rest/auth/ip-range.ts";
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import {
   MAY_HAVE_BLANKS,
   requireWithinValidity,
@@ -19,7 +20,6 @@ import {
   TYPES_OF_ACCOUNT,
 } from "./sas-words.ts";
 import { importKey, sign } from "./signing.ts";
-import type { ServiceName } from "./storage.ts";
 
 /** A field of a SAS in words. */
 export interface ExplainedField {

@@ -1,7 +1,8 @@
 import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { queryOf, type Token } from "./sas-token.ts";
 import { type SasTarget, TARGETS, type TargetWords } from "./sas-words.ts";
-import { encodePath, type ServiceName } from "./storage.ts";
+import { encodePath } from "./storage.ts";
 
 export type FormKind = "account" | "service" | "user";
 

@@ -1,6 +1,6 @@
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { type SasFields, type SasKind, sasKindOf } from "../src/front/rest/auth/sas-fields.ts";
 import { sasText, signedFields } from "../src/front/rest/auth/sas-text.ts";
-import type { ServiceName } from "./storage.ts";
 
 declare global {
   /** `Fault` sets it, which the page shares with the server; some browsers lack it. */

@@ -1,5 +1,5 @@
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import type { SasKind } from "../src/front/rest/auth/sas-fields.ts";
-import type { ServiceName } from "./storage.ts";
 
 /** What a service SAS can be for. */
 export type SasTarget =

@@ -1,5 +1,8 @@
 // Signatures of the storage protocols, made with WebCrypto: keys never leave the browser.
 
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
+import { sharedKeyText } from "../src/front/rest/auth/shared-key-text.ts";
+
 const encoder = new TextEncoder();
 
 export type SigningKey = CryptoKey;
@@ -15,12 +18,6 @@ export async function sign(key: SigningKey, text: string): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(signature)));
 }
 
-/** Headers with a line of their own in the string to sign, in its order. */
-const STANDARD_HEADERS = [
-  ...["content-encoding", "content-language", "content-length", "content-md5", "content-type"],
-  ...["date", "if-modified-since", "if-match", "if-none-match", "if-unmodified-since", "range"],
-];
-
 export interface ToSign {
   readonly method: string;
   /** Encoded, with the account: `/account/container/blob`. */
@@ -31,26 +28,24 @@ export interface ToSign {
   readonly bodyBytes: number;
 }
 
-/** The string to sign of Shared Key for blobs, queues, files and Data Lake. */
-export function stringToSign(account: string, asked: ToSign): string {
-  const { method, path, query, headers, bodyBytes } = asked;
-  const values = STANDARD_HEADERS.map((name) =>
-    name === "content-length" ? (bodyBytes === 0 ? "" : String(bodyBytes)) : (headers[name] ?? ""),
-  );
-  const own = Object.entries(headers)
-    .filter(([name]) => name.startsWith("x-ms-"))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value]) => `${name}:${value.trim()}\n`);
-  const parameters = Object.entries(query)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value]) => `\n${name.toLowerCase()}:${value}`);
-  return `${method}\n${values.join("\n")}\n${own.join("")}/${account}${path}${parameters.join("")}`;
-}
-
-/** The string to sign of Shared Key for tables. */
-export function tableStringToSign(account: string, asked: ToSign): string {
-  const { method, path, query, headers } = asked;
-  const comp = query.comp === undefined ? "" : `?comp=${query.comp}`;
-  const parts = [method, "", headers["content-type"] ?? "", headers["x-ms-date"] ?? ""];
-  return `${parts.join("\n")}\n/${account}${path}${comp}`;
+/** The value of `Authorization`, by the rule that the server verifies with. */
+export async function authorizationOf(
+  { name, key }: { readonly name: string; readonly key: SigningKey },
+  service: ServiceName,
+  { method, path, query, headers, bodyBytes }: ToSign,
+): Promise<string> {
+  const all: Readonly<Record<string, string>> = { ...headers, "content-length": `${bodyBytes}` };
+  const request = {
+    method,
+    path,
+    query: {
+      get: (one: string) => query[one],
+      entries: Object.entries(query).map(([one, value]) => [one.toLowerCase(), value] as const),
+    },
+    headers: { get: (one: string) => all[one], raw: Object.entries(all).flat() },
+    version: headers["x-ms-version"] ?? "",
+  };
+  const address = { accountName: name, isSecondary: false, hostStyle: false };
+  const text = sharedKeyText(request, address, service, false);
+  return `SharedKey ${name}:${await sign(key, text)}`;
 }

@@ -1,7 +1,6 @@
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { ApiError, PAGE_HEADERS } from "./api.ts";
-import { importKey, type SigningKey, sign, stringToSign, tableStringToSign } from "./signing.ts";
-
-export type ServiceName = "blob" | "queue" | "table" | "file" | "dfs";
+import { authorizationOf, importKey, type SigningKey } from "./signing.ts";
 
 const VERSION = "2025-01-05";
 /** Files longer than this go up in blocks. */
@@ -92,9 +91,8 @@ export class Account {
     const all = { ...query, ...this.#sas };
     const asked = { method, path: `/${encoded}`, query, headers: own, bodyBytes: length };
     if (this.#key !== null) {
-      const toSign = service === "table" ? tableStringToSign : stringToSign;
-      const signature = await sign(this.#key, toSign(this.name, asked));
-      own.authorization = `SharedKey ${this.name}:${signature}`;
+      const signer = { name: this.name, key: this.#key };
+      own.authorization = await authorizationOf(signer, service, asked);
     }
     const search = Object.entries(all)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Home } from "../src/front/console/answers.ts";
+import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { ApiError, PAGE_HEADERS } from "./api.ts";
 import { TextField } from "./field.tsx";
 import { dateText } from "./format.ts";
 import { Problem } from "./parts.tsx";
 import { timeAfter, type UserKey } from "./sas-form.ts";
-import type { Account, ServiceName } from "./storage.ts";
+import type { Account } from "./storage.ts";
 import { textAt } from "./xml.ts";
 
 const KEY_VERSION = "2025-07-05";

@@ -1,7 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../src/base/amount-text.ts";
 import type { Home } from "../src/front/console/answers.ts";
-import type { CredentialsJudged } from "../src/front/console/console-facts.ts";
+import type {
+  AclJudged,
+  CredentialsJudged,
+  NeedJudged,
+} from "../src/front/console/console-facts.ts";
 import { ApiError, postJson } from "./api.ts";
 import { Field } from "./field.tsx";
 import { Empty, Problem } from "./parts.tsx";
@@ -157,25 +161,35 @@ function Verdict(props: { judged: CredentialsJudged; shown: string; sentMs: numb
 
 /** The server's words first, then what they mean for this request. */
 function reasonsOf(judged: CredentialsJudged): string[] {
-  const { refusal, need, operation, signature } = judged;
+  const { refusal, need, acl, operation, signature } = judged;
   if (refusal === null) return [];
   const lines = [refusal.detail ?? refusal.message];
   if (signature?.mistake != null) lines.push(signature.mistake);
   else if (refusal.reason !== null) lines.push(refusal.reason);
   const advice = ADVICE[refusal.code];
   if (advice !== undefined) lines.push(advice);
-  if (need === null) return lines;
-  const letters = [...need.letters].join(need.isEvery ? " and " : " or ");
-  if (refusal.code === "AuthorizationPermissionMismatch") {
+  if (acl !== null) return [...lines, ...aclReasons(acl, need)];
+  return need === null ? lines : [...lines, ...needReasons(need, refusal.code, operation)];
+}
+
+function needReasons(need: NeedJudged, code: string, operation: string | null): string[] {
+  const lines: string[] = [];
+  const isSas = need.kind.endsWith("sas");
+  const isMismatch = code === "AuthorizationPermissionMismatch";
+  if (isMismatch && need.kind === "token") {
+    lines.push(`${operation} needs a role of the user with ${need.actions.join(" or ")}.`);
+  }
+  if (isMismatch && isSas) {
+    const letters = [...need.letters].join(need.isEvery ? " and " : " or ");
     lines.push(
       `${operation} needs the letter ${letters} in sp; this SAS has ${need.granted || "none"}.`,
     );
   }
-  if (refusal.code === "AuthorizationResourceTypeMismatch") {
+  if (code === "AuthorizationResourceTypeMismatch") {
     const types = [...need.type].join(" or ");
     lines.push(`${operation} needs ${types} in srt; this SAS has ${need.grantedTypes}.`);
   }
-  if (need.letters === "" && need.kind.endsWith("sas")) {
+  if (need.letters === "" && isSas) {
     lines.push(`No SAS of this kind permits ${operation}: use an account key or a token.`);
   }
   if (need.policy !== null) {
@@ -184,6 +198,25 @@ function reasonsOf(judged: CredentialsJudged): string[] {
     );
   }
   return lines;
+}
+
+/** What an access control list along the path lacks, and what would help. */
+function aclReasons(acl: AclJudged, need: NeedJudged | null): string[] {
+  const place = acl.path === "" ? "the root directory" : acl.path;
+  const groups = acl.groups.length === 0 ? "no groups" : `groups ${acl.groups.join(", ")}`;
+  const lacks =
+    acl.needed !== null
+      ? `The ACL of ${place} gives the user ${acl.granted}, and ${acl.needed} is needed there.`
+      : acl.isSticky && acl.owner !== acl.user
+        ? `${place} has the sticky bit: only the owners of a file and of its directory may delete or rename it.`
+        : `Only the owner of ${place} may do that.`;
+  const roles =
+    need?.kind === "token" ? ` A role with ${need.actions.join(" or ")} permits it, too.` : "";
+  return [
+    lacks,
+    `The user is ${acl.user || "unnamed"} (${groups}). ${place} belongs to ${acl.owner} and the group ${acl.group}, with the ACL ${acl.acl}.`,
+    `An account key can change it: Browse, Access control.${roles}`,
+  ];
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

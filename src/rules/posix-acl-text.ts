@@ -111,7 +111,7 @@ export function parseRights(text: string): Rights | null {
 /** By their number. */
 const RIGHTS_TEXTS = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
 
-function formatRights(rights: Rights): string {
+export function formatRights(rights: Rights): string {
   return RIGHTS_TEXTS[rights] ?? "";
 }
 

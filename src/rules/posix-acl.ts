@@ -128,7 +128,8 @@ export function judgeByAcl(
   }
 }
 
-const ITEM_RIGHTS = {
+/** The rights of the item that needs have; those that are missing are about its parent. */
+export const ITEM_RIGHTS = {
   traverse: 0,
   read: READ,
   write: WRITE,

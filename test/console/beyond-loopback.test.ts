@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { start } from "lazuli";
-import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { skipWithoutBrowser } from "./browser.ts";
-import { browserOfFile, startedConsole } from "./opened-console.ts";
+import { browserOfFile, certificateFiles, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const openPage = browserOfFile();
@@ -20,12 +16,10 @@ test("a console beyond loopback without HTTPS is refused", async () => {
 test("over HTTPS a console beyond loopback works, and its cookie stays on HTTPS", {
   skip,
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "lazuli-console-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  writeFileSync(cert, CERTIFICATE);
-  writeFileSync(key, CERTIFICATE_KEY);
-  const { consoleUrl } = await startedConsole(t, { consoleHost: EVERYWHERE, cert, key });
+  const { consoleUrl } = await startedConsole(t, {
+    consoleHost: EVERYWHERE,
+    ...certificateFiles(t),
+  });
   const url = new URL(consoleUrl);
   assert.equal(url.protocol, "https:");
   url.hostname = "127.0.0.1";

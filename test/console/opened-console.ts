@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import {
   AccountSASPermissions,
@@ -6,6 +9,7 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
 import { type RunningServer, type StartOptions, start } from "lazuli";
+import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { Browsers, type ConsolePage } from "./browser.ts";
 
@@ -47,4 +51,14 @@ export function wholeSas(): string {
   };
   const credential = new StorageSharedKeyCredential(ACCOUNT, KEY);
   return generateAccountSASQueryParameters(terms, credential).toString();
+}
+
+/** The certificate of the tests in files, until the test ends. */
+export function certificateFiles(t: TestContext): { cert: string; key: string } {
+  const folder = mkdtempSync(join(tmpdir(), "lazuli-console-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  writeFileSync(cert, CERTIFICATE);
+  writeFileSync(key, CERTIFICATE_KEY);
+  return { cert, key };
 }

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { AzureNamedKeyCredential, TableClient } from "@azure/data-tables";
 import {
@@ -23,10 +20,9 @@ import { FILE_NEEDS } from "../../src/rules/file-needs.ts";
 import { QUEUE_NEEDS } from "../../src/rules/queue-needs.ts";
 import { TABLE_NEEDS } from "../../src/rules/table-needs.ts";
 import { bearer } from "../sdk/bearer.ts";
-import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { assertFitsAll, Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
-import { type ConsoleServer, startedConsole } from "./opened-console.ts";
+import { type ConsoleServer, certificateFiles, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
 const browsers = new Browsers();
@@ -293,12 +289,7 @@ test("a user delegation SAS takes a bearer token, and without OAuth the page say
   const first = await openSas(t, plain);
   await first.page.getByLabel("Kind").selectOption("user");
   await first.page.getByText("this server takes none").waitFor();
-  const folder = mkdtempSync(join(tmpdir(), "lazuli-console-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-  writeFileSync(cert, CERTIFICATE);
-  writeFileSync(key, CERTIFICATE_KEY);
-  const server = await startedConsole(t, { cert, key, oauth: "basic" });
+  const server = await startedConsole(t, { ...certificateFiles(t), oauth: "basic" });
   const { page, errors } = await openSas(t, server);
   await page.getByLabel("Kind").selectOption("user");
   await choose(page, "Blob", "box", "a.txt");

@@ -25,10 +25,20 @@ export function userOf(
   oid: string,
   groups: readonly string[] = [],
 ): UserOfFilesystem {
+  return userAt(server.url, name, oid, groups);
+}
+
+/** As `userOf`, at any address. */
+export function userAt(
+  url: string,
+  name: string,
+  oid: string,
+  groups: readonly string[] = [],
+): UserOfFilesystem {
   const token = credential({ oid, groups });
   return {
-    filesystem: new DataLakeServiceClient(server.url, token, OPTIONS).getFileSystemClient(name),
-    blobs: new BlobServiceClient(server.url, token, OPTIONS).getContainerClient(name),
+    filesystem: new DataLakeServiceClient(url, token, OPTIONS).getFileSystemClient(name),
+    blobs: new BlobServiceClient(url, token, OPTIONS).getContainerClient(name),
   };
 }
 

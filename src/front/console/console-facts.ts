@@ -119,6 +119,26 @@ export interface CredentialsJudged {
   } | null;
   /** What the operation needs of a SAS, and what this one grants; null if that is unknown. */
   readonly need: NeedJudged | null;
+  /** The ACL that refuses it; null if none does. */
+  readonly acl: AclJudged | null;
+}
+
+/** The access control of a directory or file, and what it lacks for a request. */
+export interface AclJudged {
+  /** "" for the root directory. */
+  readonly path: string;
+  readonly owner: string;
+  readonly group: string;
+  /** `user::rwx,group::r-x,other::---` */
+  readonly acl: string;
+  readonly isSticky: boolean;
+  /** The user as ACLs name it, and its groups. */
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** What the user has there: `r-x`. */
+  readonly granted: string;
+  /** What it needs there; null if rights are not the reason, but who the owner is. */
+  readonly needed: string | null;
 }
 
 export interface NeedJudged {
@@ -133,6 +153,8 @@ export interface NeedJudged {
   readonly grantedTypes: string | null;
   /** The stored policy that adds to it. */
   readonly policy: string | null;
+  /** One of these actions must be in a role of a user with a token. */
+  readonly actions: readonly string[];
 }
 
 /** What takes space, as it was measured last. */

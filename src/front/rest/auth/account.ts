@@ -1,4 +1,5 @@
 import type { RoleAssignment } from "../../../rules/roles.ts";
+import { SECONDARY_SUFFIX } from "./resource.ts";
 import { MacKey } from "./signature.ts";
 
 /** An account as authentication sees it. */
@@ -34,7 +35,6 @@ export interface Accounts {
   readonly pathStyleOnly: boolean;
 }
 
-export const SECONDARY_SUFFIX = "-secondary";
 const KEYS_MAX = 2;
 /** Must fit into the first label of a host name. */
 const ACCOUNT_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -1,7 +1,8 @@
 import { Fault } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
-import { type Account, type Accounts, SECONDARY_SUFFIX } from "./account.ts";
+import type { Account, Accounts } from "./account.ts";
 import type { ServiceName } from "./resource.ts";
+import { SECONDARY_SUFFIX } from "./resource.ts";
 
 /** The account that a URL names, and the rest of its path. */
 export interface Address {

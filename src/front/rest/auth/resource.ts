@@ -22,3 +22,5 @@ export const SERVICE_LETTERS: Readonly<Record<ServiceName, string>> = {
   queue: "q",
   table: "t",
 };
+
+export const SECONDARY_SUFFIX = "-secondary";

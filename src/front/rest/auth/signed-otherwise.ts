@@ -4,7 +4,7 @@ import type { KnownAddress } from "./address.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import { type SasFields, sasField, sasKindOf } from "./sas-fields.ts";
 import { sasText, signedRows } from "./sas-text.ts";
-import { sharedKeyText } from "./shared-key.ts";
+import { sharedKeyText } from "./shared-key-text.ts";
 import { isSigned, MacKey } from "./signature.ts";
 
 /** The keys of an account, as its users have them. */

@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
-import { type Accounts, SECONDARY_SUFFIX } from "../auth/account.ts";
+import type { Accounts } from "../auth/account.ts";
 import { cloudServiceOf } from "../auth/address.ts";
 import type { ServiceName } from "../auth/resource.ts";
+import { SECONDARY_SUFFIX } from "../auth/resource.ts";
 
 /** The service, host and port at which a request arrived: one name of this server. */
 export interface Reached {
