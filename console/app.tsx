@@ -89,7 +89,7 @@ function Page({ name, way, signedIn }: { name: PageName; way: string[]; signedIn
     case "holders":
       return <HolderPage signedIn={signedIn} />;
     case "requests":
-      return <RequestPage home={home} />;
+      return <RequestPage signedIn={signedIn} />;
     case "sas":
       return <SasPage way={way} home={home} signedIn={signedIn} />;
     case "why":

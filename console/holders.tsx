@@ -119,7 +119,9 @@ export function HolderPage({ signedIn }: { signedIn: SignedIn }) {
   );
 }
 
-function nameWithin({ container, path }: ShownHolder): string {
+/** Without the account, except of what is about the account as a whole. */
+function nameWithin({ account, container, path }: ShownHolder): string {
+  if (container === "") return account;
   return path === "" ? container : `${container}/${path}`;
 }
 

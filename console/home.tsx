@@ -63,7 +63,7 @@ function Stored({ first }: { first: Figures | null }) {
       <h2>Stored</h2>
       <Facts
         facts={[
-          ...objects.map(([name, count]) => [name.replaceAll("_", " "), countText(count)] as const),
+          ...objects.map(([name, count]) => [`${name}s`, countText(count)] as const),
           ["Bulk data", bytes("lazuli_extent_bytes", "live")],
           ["Garbage in it", bytes("lazuli_extent_bytes", "dead")],
           ["Records", bytes("lazuli_database_bytes")],

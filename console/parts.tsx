@@ -37,11 +37,12 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ComponentC
   );
 }
 
-/** A button that copies a text, and says so. */
-export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+/** A button that copies a text, and says so. A text that takes work is made by the click. */
+export function Copy(props: { text: string | (() => Promise<string>); label?: string }) {
+  const { text, label = "Copy" } = props;
   const [isDone, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(typeof text === "string" ? text : await text());
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };

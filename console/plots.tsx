@@ -113,21 +113,36 @@ export function PlotPage() {
   );
 }
 
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** Whether the system is dark now: a plot has its colours from when it was drawn. */
+function useIsDark(): boolean {
+  const [isDark, setDark] = useState(DARK.matches);
+  useEffect(() => {
+    const change = () => setDark(DARK.matches);
+    DARK.addEventListener("change", change);
+    return () => DARK.removeEventListener("change", change);
+  }, []);
+  return isDark;
+}
+
 function PlotCard({ plot, readings }: { plot: Plot; readings: readonly Figures[] }) {
   const box = useRef<HTMLDivElement>(null);
-  const chart = useRef<{ plot: uPlot; names: string } | null>(null);
+  const isDark = useIsDark();
+  const chart = useRef<{ plot: uPlot; drawnAs: string } | null>(null);
   useEffect(() => {
     const { lines, names, times } = linesOf(plot, readings);
     const element = box.current;
     if (element === null || times.length === 0) return;
     const data: uPlot.AlignedData = [times, ...lines];
-    if (chart.current?.names !== names.join()) {
+    const drawnAs = `${isDark} ${names.join()}`;
+    if (chart.current?.drawnAs !== drawnAs) {
       chart.current?.plot.destroy();
-      chart.current = { plot: draw(element, plot, names, data), names: names.join() };
+      chart.current = { plot: draw(element, plot, names, data), drawnAs };
     } else {
       chart.current.plot.setData(data);
     }
-  }, [plot, readings]);
+  }, [plot, readings, isDark]);
   useEffect(() => {
     const resize = () => {
       const width = box.current?.clientWidth ?? 0;

@@ -30,7 +30,7 @@ function sessionEndings(account: string, { id, clientIp }: SmbSession, all: read
   });
   if (handles.length === 0) return [];
   const ending: Ending = {
-    action: "Close its handles",
+    action: "Close handles",
     warning: `Everything that ${clientIp} has open becomes invalid (${countOf(handles.length, "handle")}): what it has cached is lost, and its next use of a handle fails. The client stays logged on, and may open files again.`,
     end: async (by) => {
       for (const handle of handles) await handle.end(by);

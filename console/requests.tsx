@@ -1,19 +1,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bytesText } from "../src/base/amount-text.ts";
-import type { Home } from "../src/front/console/answers.ts";
 import type { Explained } from "../src/front/console/request-ring.ts";
 import type { SeenRequest } from "../src/front/console/seen-request.ts";
 import { getJson, listen } from "./api.ts";
 import { msText, timeText } from "./format.ts";
 import { Copy, Dialog, Empty, Facts, Problem, Rows, useLoaded } from "./parts.tsx";
+import { curlOf } from "./request-curl.ts";
 import { withNews } from "./request-list.ts";
+import type { SignedIn } from "./signed-in.ts";
 import { linkTo } from "./way.ts";
 
 const SMB_ERROR_MIN = 0xc000_0000;
 
 type Which = "all" | "conflicts" | "errors" | "writes";
 
-export function RequestPage({ home }: { home: Home }) {
+export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
   const [requests, setRequests] = useState<readonly SeenRequest[]>([]);
   const [isPaused, setPaused] = useState(false);
   const [text, setText] = useState("");
@@ -80,7 +81,7 @@ export function RequestPage({ home }: { home: Home }) {
             </span>,
             <span title={one.target ?? ""}>{objectText(one)}</span>,
             <span title={askedOf(one)}>{askedOf(one)}</span>,
-            one.etag,
+            one.etag ?? one.foundEtag,
             timeText(one.atMs),
             msText(one.tookMs),
             one.remoteAddress,
@@ -88,14 +89,17 @@ export function RequestPage({ home }: { home: Home }) {
         />
       )}
       {opened === null ? null : (
-        <Details request={opened} home={home} onClose={() => setOpened(null)} />
+        <Details request={opened} signedIn={signedIn} onClose={() => setOpened(null)} />
       )}
     </>
   );
 }
 
-function Details(props: { request: SeenRequest; home: Home; onClose: () => void }) {
-  const { request, home, onClose } = props;
+const BODY_HINT = "a body is read from the file body, since no request's body is remembered";
+
+function Details(props: { request: SeenRequest; signedIn: SignedIn; onClose: () => void }) {
+  const { request, signedIn, onClose } = props;
+  const account = signedIn.accounts.get(request.account ?? "");
   const { value, error } = useLoaded(
     () => getJson<Explained>(`/api/explain?number=${request.number}`),
     [request.number],
@@ -105,6 +109,7 @@ function Details(props: { request: SeenRequest; home: Home; onClose: () => void 
     ["Target", request.target],
     ["Asked", askedOf(request)],
     ["ETag in the answer", request.etag],
+    ["ETag found", request.foundEtag],
     ["Client", `${request.remoteAddress}${request.agent === null ? "" : `, ${request.agent}`}`],
     ["Credentials", request.auth],
     ["Bytes", `${bytesText(request.requestBytes)} in, ${bytesText(request.responseBytes)} out`],
@@ -119,7 +124,15 @@ function Details(props: { request: SeenRequest; home: Home; onClose: () => void 
           <a href={linkTo("why", String(request.number))}>Why {request.status}?</a>
         </p>
       ) : null}
-      {request.method === null ? null : <Copy text={curlOf(request, home)} label="Copy as curl" />}
+      {request.method === null ? null : (
+        <p>
+          <Copy
+            text={() => curlOf(request, signedIn.home?.urls ?? {}, account)}
+            label="Copy as curl"
+          />{" "}
+          <small>with a SAS that ends in an hour; {BODY_HINT}</small>
+        </p>
+      )}
       <Problem error={error} />
       {value === null ? null : <Explanation explained={value} />}
     </Dialog>
@@ -171,7 +184,8 @@ function reasonOf(request: SeenRequest, winner: SeenRequest | null): string {
 }
 
 /** Without the account and the query, which take the space of what differs. */
-function objectText({ object, account }: SeenRequest): string {
+function objectText({ object, account, container }: SeenRequest): string {
+  if (account === null) return container ?? "";
   const name = object.slice(object.indexOf(":") + 1);
   return name.startsWith(`${account}/`) ? name.slice(`${account}/`.length) : name;
 }
@@ -187,8 +201,9 @@ function isConflict({ status, code }: SeenRequest): boolean {
   );
 }
 
-function isError({ service, status }: SeenRequest): boolean {
-  return service === "smb" ? status >= SMB_ERROR_MIN : status >= 400;
+function isError({ service, status, code }: SeenRequest): boolean {
+  // Some NT statuses in that range only say that there is more to come, and have no code here.
+  return service === "smb" ? status >= SMB_ERROR_MIN && code !== null : status >= 400;
 }
 
 function isWhich(one: SeenRequest, which: Which): boolean {
@@ -220,17 +235,4 @@ function statusOf({ service, status, code }: SeenRequest): string {
 
 function askedOf({ conditions, leaseId }: SeenRequest): string {
   return [...conditions, ...(leaseId === null ? [] : [`lease ${leaseId}`])].join(", ");
-}
-
-/** Without a signature: a SAS has to be added. */
-function curlOf(request: SeenRequest, home: Home): string {
-  const { method, target, service, conditions, leaseId } = request;
-  const headers = [...conditions, ...(leaseId === null ? [] : [`x-ms-lease-id: ${leaseId}`])];
-  const url = `${home.urls[service] ?? ""}${target}`;
-  const separator = url.includes("?") ? "&" : "?";
-  return [
-    `curl -X ${method} '${url}${separator}<SAS>'`,
-    ...headers.map((header) => `-H '${header}'`),
-    "-H 'x-ms-version: 2025-01-05'",
-  ].join(" \\\n  ");
 }

@@ -3,7 +3,7 @@ import { Fault } from "../src/base/fault.ts";
 import type { Home } from "../src/front/console/answers.ts";
 import type { ConsoleAccount } from "../src/front/console/console-facts.ts";
 import { Choice, Letters, TextField } from "./field.tsx";
-import { Copy, Problem } from "./parts.tsx";
+import { Copy, Empty, Problem } from "./parts.tsx";
 import { Explained } from "./sas-explain.tsx";
 import { sentenceOf } from "./sas-explained.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type UserKey,
   usesOf,
 } from "./sas-form.ts";
-import { type Token, textOf } from "./sas-token.ts";
+import { signedToken, type Token } from "./sas-token.ts";
 import {
   ACCOUNT_LETTERS,
   FIELD_WORDS,
@@ -28,7 +28,7 @@ import {
   TYPES_OF_ACCOUNT,
 } from "./sas-words.ts";
 import type { SignedIn } from "./signed-in.ts";
-import { importKey, sign } from "./signing.ts";
+import { importKey } from "./signing.ts";
 import type { Account } from "./storage.ts";
 import { UserKeyFields } from "./user-key.tsx";
 import { elements, textAt } from "./xml.ts";
@@ -246,32 +246,26 @@ async function policiesOf(account: Account, form: SasForm): Promise<string[]> {
   return elements(document, "SignedIdentifier").map((one) => textAt(one, "Id"));
 }
 
+const RANGE_FIELDS = [
+  ["startPartition", "First partition (spk)", undefined],
+  ["startRow", "First row (srk)", FIELD_WORDS.srk],
+  ["endPartition", "Last partition (epk)", undefined],
+  ["endRow", "Last row (erk)", FIELD_WORDS.erk],
+] as const;
+
 function RangeFields({ form, change }: { form: SasForm; change: Change }) {
   return (
     <fieldset class="form">
       <legend>Only these rows (both ends included)</legend>
-      <TextField
-        label="First partition (spk)"
-        value={form.startPartition}
-        onChange={(startPartition) => change({ startPartition })}
-      />
-      <TextField
-        label="First row (srk)"
-        hint={FIELD_WORDS.srk}
-        value={form.startRow}
-        onChange={(startRow) => change({ startRow })}
-      />
-      <TextField
-        label="Last partition (epk)"
-        value={form.endPartition}
-        onChange={(endPartition) => change({ endPartition })}
-      />
-      <TextField
-        label="Last row (erk)"
-        hint={FIELD_WORDS.erk}
-        value={form.endRow}
-        onChange={(endRow) => change({ endRow })}
-      />
+      {RANGE_FIELDS.map(([name, label, hint]) => (
+        <TextField
+          key={name}
+          label={label}
+          {...(hint === undefined ? {} : { hint })}
+          value={form[name]}
+          onChange={(value) => change({ [name]: value })}
+        />
+      ))}
     </fieldset>
   );
 }
@@ -283,7 +277,7 @@ function HeaderFields({ form, change }: { form: SasForm; change: Change }) {
       {HEADER_FIELDS.map((field) => (
         <TextField
           key={field}
-          label={`${field}`}
+          label={field}
           hint={FIELD_WORDS[field]}
           value={form.headers[field] ?? ""}
           onChange={(value) => change({ headers: { ...form.headers, [field]: value } })}
@@ -373,7 +367,7 @@ function Built(props: {
       setToken(signed);
       setError(failure);
     };
-    signedToken(form, userKey, account).then(
+    tokenFor(form, userKey, account).then(
       (signed) => show(signed, null),
       (failure) => show(null, failure),
     );
@@ -384,7 +378,7 @@ function Built(props: {
   if (token === null) {
     return (
       <section class="card" aria-label="Result">
-        {error === null ? null : <Problem error={error} />}
+        {error instanceof Missing ? <Empty>{error.message}</Empty> : <Problem error={error} />}
       </section>
     );
   }
@@ -411,22 +405,22 @@ function Built(props: {
   );
 }
 
+/** What is not entered yet: no mistake of anybody. */
+class Missing extends Error {}
+
 /** Signs in the browser, with the account's key or that of a user. */
-async function signedToken(
-  form: SasForm,
-  userKey: UserKey | null,
-  account: Account,
-): Promise<Token> {
+async function tokenFor(form: SasForm, userKey: UserKey | null, account: Account): Promise<Token> {
   const { holder } = targetOf(form);
   if (form.kind !== "account" && form.holder.trim() === "") {
-    throw new Error(`Enter the name of the ${holder.toLowerCase()}.`);
+    throw new Missing(`Enter the name of the ${holder.toLowerCase()}.`);
   }
-  if (form.kind === "user" && userKey === null) throw new Error("Get a user delegation key first.");
+  if (form.kind === "user" && userKey === null)
+    throw new Missing("Get a user delegation key first.");
   const token = tokenOf(form, form.kind === "user" ? userKey : null);
   const key = form.kind === "user" ? await importKey(userKey?.value ?? "") : account.key;
   if (key === null) throw new Error("Sign in with an account key to sign a SAS.");
   try {
-    return { ...token, fields: [...token.fields, ["sig", await sign(key, textOf(token))]] };
+    return await signedToken(token, key);
   } catch (error) {
     throw error instanceof Fault ? new Error(sentenceOf(error)) : error;
   }

@@ -1,6 +1,7 @@
 import type { ServiceName } from "../src/front/rest/auth/resource.ts";
 import { type SasFields, type SasKind, sasKindOf } from "../src/front/rest/auth/sas-fields.ts";
 import { sasText, signedFields } from "../src/front/rest/auth/sas-text.ts";
+import { type SigningKey, sign } from "./signing.ts";
 
 declare global {
   /** `Fault` sets it, which the page shares with the server; some browsers lack it. */
@@ -47,6 +48,11 @@ export function textOf(token: Token): string {
     version: fields.get("sv") ?? "",
     header: () => undefined,
   });
+}
+
+/** The token with its signature. */
+export async function signedToken(token: Token, key: SigningKey): Promise<Token> {
+  return { ...token, fields: [...token.fields, ["sig", await sign(key, textOf(token))]] };
 }
 
 /** The fields as part of a URL. */

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { promisify } from "node:util";
 import {
   AccountSASPermissions,
   BlobServiceClient,
@@ -223,6 +225,59 @@ test("a 412 is explained by the write that won", { skip }, async (t) => {
   await why.getByText(`The ETag was ${winner} by then`).waitFor();
   await why.getByText("The write that won: PutBlob from 127.0.0.1").waitFor();
   await assertAccessible(page);
+  assert.deepEqual(errors, []);
+});
+
+test("a request copied as curl does the same once more, and needs no other credentials", {
+  skip,
+}, async (t) => {
+  const server = await startedConsole(t);
+  const container = blobsOf(server).getContainerClient("box");
+  const { page, errors } = await openPage(t, server.consoleUrl);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("link", { name: "Live requests" }).click();
+  await page.getByText("No requests since").waitFor();
+  await container.create();
+  const metadata = { motto: "it's 100 %" };
+  await container.getBlockBlobClient("a b.txt").upload("one", 3, { metadata });
+  await container.deleteBlob("a b.txt");
+  const copied = async (operation: string) => {
+    const row = page.getByRole("row").filter({ hasText: `blob ${operation}` });
+    await row.getByRole("button").click();
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await page.keyboard.press("Escape");
+    return page.evaluate<string>("navigator.clipboard.readText()");
+  };
+  const put = await copied("PutBlob");
+  writeFileSync(join(scratch, "body"), "two");
+  const run = (command: string) => promisify(execFile)("sh", ["-c", command], { cwd: scratch });
+  await run(`${put} --fail --silent --show-error`);
+  const blob = container.getBlobClient("a b.txt");
+  assert.equal((await blob.downloadToBuffer()).toString(), "two");
+  assert.deepEqual((await blob.getProperties()).metadata, metadata);
+  await run(`${await copied("DeleteBlob")} --fail --silent --show-error`);
+  assert.equal(await blob.exists(), false);
+  assert.equal(put.includes(KEY), false);
+  assert.deepEqual(errors, []);
+});
+
+test("Home tells what is stored now, and how to reach it, also over SMB", { skip }, async (t) => {
+  const location = join(scratch, "data");
+  const server = await startedConsole(t, { location });
+  const { page, errors } = await openPage(t, server.consoleUrl);
+  const stored = page.getByRole("region", { name: "Stored" });
+  await stored.getByText("Write-ahead log").waitFor();
+  await stored.getByText("Free on the volume").waitFor();
+  await stored.getByText("Garbage in it").waitFor();
+  const containers = stored.locator("dt", { hasText: /^containers?$/ }).locator("+ dd");
+  await containers.getByText("0", { exact: true }).waitFor();
+  await blobsOf(server).getContainerClient("box").create();
+  await containers.getByText("1", { exact: true }).waitFor();
+  await page.getByText(location).waitFor();
+  for (const way of ["Connection string", "az", "Python", ".NET", "Linux mount", "smbclient"]) {
+    await page.getByRole("heading", { name: way, exact: true }).waitFor();
+  }
   assert.deepEqual(errors, []);
 });
 

@@ -112,10 +112,10 @@ test("an SMB client appears when it logs on, and all that it has open can be clo
   assert.equal(await row.getByRole("button").count(), 0);
   const handle = await files.open("plan.txt", { access: READ, share: READ });
   await row.getByText("1 handle").waitFor();
-  await row.getByRole("button", { name: "Close its handles" }).click();
+  await row.getByRole("button", { name: "Close handles" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("Everything that 127.0.0.1 has open becomes invalid (1 handle)").waitFor();
-  await dialog.getByRole("button", { name: "Close its handles" }).click();
+  await dialog.getByRole("button", { name: "Close handles" }).click();
   await page.getByText("open file").waitFor({ state: "detached" });
   assert.notEqual(await files.end(handle), 0);
   await row.getByText("0 handles").waitFor();

@@ -55,6 +55,7 @@ test("a write that lost is explained by the last write to the same blob", () => 
   const explained = ring.explain(5);
   assert.equal(explained?.winner?.number, 1);
   assert.equal(explained?.winner?.etag, '"1"');
+  assert.equal(explained?.request.foundEtag, '"1"');
   assert.deepEqual(
     explained?.before.map(({ number }) => number),
     [4, 3, 1],

@@ -8,6 +8,7 @@ const REQUESTS_MAX = 5_000;
 const REFUSED_MAX = 100;
 /** As many as a list of holders has. */
 const LEASERS_MAX = 5_000;
+const ETAGS_MAX = 5_000;
 /** Requests to the same object that an explanation shows. */
 const BEFORE_MAX = 20;
 
@@ -39,14 +40,18 @@ export class RequestRing {
   readonly #refused = new Map<number, RefusedRequest>();
   /** By object, the latest last. They stay when the requests themselves are forgotten. */
   readonly #leasers = new Map<string, Leaser>();
+  /** Of objects, as the last answers told them. */
+  readonly #etags = new Map<string, string>();
+  readonly #etagOf = (object: string) => this.#etags.get(object) ?? null;
   #count = 0;
 
   readonly take: OnOutcome = (outcome) => {
-    const request = seenRequest(outcome, ++this.#count);
+    const request = seenRequest(outcome, ++this.#count, this.#etagOf);
     this.#requests.push(request);
     if (outcome.service !== "smb") {
       this.#keepRefused(outcome);
       this.#keepLeaser(request);
+      this.#keepEtag(request);
     }
     // Removes many at a time: moving the rest costs as much for one.
     if (this.#requests.length >= 2 * REQUESTS_MAX) {
@@ -92,6 +97,14 @@ export class RequestRing {
     this.#requests = [];
     this.#refused.clear();
     this.#leasers.clear();
+    this.#etags.clear();
+  }
+
+  #keepEtag({ status, object, etag }: SeenRequest): void {
+    if (etag === null || status >= 300) return;
+    this.#etags.delete(object);
+    this.#etags.set(object, etag);
+    forgetOldest(this.#etags, ETAGS_MAX);
   }
 
   #keepLeaser({ operation, status, object, remoteAddress, agent, atMs }: SeenRequest): void {

@@ -1,5 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 import type { AuthKind, Outcome, RestOutcome, SmbOutcome } from "../outcome.ts";
+import { redactHeader } from "../rest/http/redact.ts";
 
 /** A request as the console shows it. */
 export interface SeenRequest {
@@ -28,8 +29,12 @@ export interface SeenRequest {
   /** What the client demanded of the object: `If-Match: "0x8D…"`. */
   readonly conditions: readonly string[];
   readonly leaseId: string | null;
+  /** Of a write: its other headers that say what to do, without secrets: `x-ms-blob-type: …`. */
+  readonly headers: readonly string[];
   /** The ETag in the answer. */
   readonly etag: string | null;
+  /** Of a condition that was not met: the ETag that the object had, as far as it is remembered. */
+  readonly foundEtag: string | null;
   readonly isWrite: boolean;
 }
 
@@ -41,8 +46,12 @@ const NONE: readonly string[] = [];
 const SMB_WRITES: ReadonlySet<string> = new Set(["Write", "SetInfo", "Create", "Close", "Lock"]);
 
 /** One literal each: this runs for every request while somebody is signed in. */
-export function seenRequest(outcome: Outcome, number: number): SeenRequest {
-  return outcome.service === "smb" ? seenSmb(outcome, number) : seenRest(outcome, number);
+export function seenRequest(
+  outcome: Outcome,
+  number: number,
+  etagOf: (object: string) => string | null,
+): SeenRequest {
+  return outcome.service === "smb" ? seenSmb(outcome, number) : seenRest(outcome, number, etagOf);
 }
 
 function seenSmb(outcome: SmbOutcome, number: number): SeenRequest {
@@ -70,14 +79,22 @@ function seenSmb(outcome: SmbOutcome, number: number): SeenRequest {
     agent: null,
     conditions: NONE,
     leaseId: null,
+    headers: NONE,
     etag: null,
+    foundEtag: null,
     isWrite: SMB_WRITES.has(operation),
   };
 }
 
-function seenRest(outcome: RestOutcome, number: number): SeenRequest {
+function seenRest(
+  outcome: RestOutcome,
+  number: number,
+  etagOf: (object: string) => string | null,
+): SeenRequest {
   const { method } = outcome;
-  const { agent, conditions, leaseId, etag } = outcome.details();
+  const { agent, conditions, leaseId, etag, sent } = outcome.details();
+  const object = objectOf(outcome);
+  const isWrite = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
   return {
     number,
     atMs: outcome.atMs,
@@ -86,7 +103,7 @@ function seenRest(outcome: RestOutcome, number: number): SeenRequest {
     operation: outcome.operation,
     account: outcome.account,
     container: outcome.container,
-    object: objectOf(outcome),
+    object,
     method,
     target: outcome.target,
     status: outcome.status,
@@ -100,9 +117,28 @@ function seenRest(outcome: RestOutcome, number: number): SeenRequest {
     agent: cutOrNull(agent),
     conditions: conditions.length === 0 ? NONE : conditions.map(cut),
     leaseId: cutOrNull(leaseId),
+    headers: isWrite ? headersIn(sent()?.headers ?? NONE) : NONE,
     etag,
-    isWrite: method !== "GET" && method !== "HEAD" && method !== "OPTIONS",
+    foundEtag: outcome.status === 412 ? etagOf(object) : null,
+    isWrite,
   };
+}
+
+/** Headers of which each has a field of its own, or that each request has anew. */
+const TOLD_APART: ReadonlySet<string> = new Set([
+  ...["x-ms-date", "x-ms-version", "x-ms-client-request-id", "x-ms-lease-id"],
+  "x-ms-return-client-request-id",
+]);
+const HEADERS_MAX = 32;
+
+function headersIn(raw: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at + 1 < raw.length && found.length < HEADERS_MAX; at += 2) {
+    const name = (raw[at] as string).toLowerCase();
+    const isTold = name === "content-type" || (name.startsWith("x-ms-") && !TOLD_APART.has(name));
+    if (isTold) found.push(cut(`${name}: ${redactHeader(name, raw[at + 1] as string)}`));
+  }
+  return found.length === 0 ? NONE : found;
 }
 
 /** Data Lake and Blob are two ways to the same object. */
