@@ -83,6 +83,8 @@ export interface RestDetails {
   readonly leaseId: string | null;
   /** The ETag in the answer. */
   readonly etag: string | null;
+  /** Its other headers that say what to do, without secrets: `x-ms-blob-type: BlockBlob`. */
+  readonly headers: () => readonly string[];
   /**
    * The request as it was sent, with its signature: to be judged once more, and never to be logged
    * or shown. Null if what came was no HTTP request.
@@ -109,6 +111,7 @@ export const NO_DETAILS: RestDetails = {
   conditions: [],
   leaseId: null,
   etag: null,
+  headers: () => [],
   sent: () => null,
 };
 

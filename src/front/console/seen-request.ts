@@ -1,6 +1,5 @@
 import type { Instant } from "../../base/clock.ts";
 import type { AuthKind, Outcome, RestOutcome, SmbOutcome } from "../outcome.ts";
-import { redactHeader } from "../rest/http/redact.ts";
 
 /** A request as the console shows it. */
 export interface SeenRequest {
@@ -92,7 +91,7 @@ function seenRest(
   etagOf: (object: string) => string | null,
 ): SeenRequest {
   const { method } = outcome;
-  const { agent, conditions, leaseId, etag, sent } = outcome.details();
+  const { agent, conditions, leaseId, etag, headers } = outcome.details();
   const object = objectOf(outcome);
   const isWrite = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
   return {
@@ -117,28 +116,11 @@ function seenRest(
     agent: cutOrNull(agent),
     conditions: conditions.length === 0 ? NONE : conditions.map(cut),
     leaseId: cutOrNull(leaseId),
-    headers: isWrite ? headersIn(sent()?.headers ?? NONE) : NONE,
+    headers: isWrite ? headers().map(cut) : NONE,
     etag,
     foundEtag: outcome.status === 412 ? etagOf(object) : null,
     isWrite,
   };
-}
-
-/** Headers of which each has a field of its own, or that each request has anew. */
-const TOLD_APART: ReadonlySet<string> = new Set([
-  ...["x-ms-date", "x-ms-version", "x-ms-client-request-id", "x-ms-lease-id"],
-  "x-ms-return-client-request-id",
-]);
-const HEADERS_MAX = 32;
-
-function headersIn(raw: readonly string[]): readonly string[] {
-  const found: string[] = [];
-  for (let at = 0; at + 1 < raw.length && found.length < HEADERS_MAX; at += 2) {
-    const name = (raw[at] as string).toLowerCase();
-    const isTold = name === "content-type" || (name.startsWith("x-ms-") && !TOLD_APART.has(name));
-    if (isTold) found.push(cut(`${name}: ${redactHeader(name, raw[at + 1] as string)}`));
-  }
-  return found.length === 0 ? NONE : found;
 }
 
 /** Data Lake and Blob are two ways to the same object. */

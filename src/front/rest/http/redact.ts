@@ -16,7 +16,6 @@ const PLAIN_TARGET = /^[\x21\x23\x24\x26-\x3e\x40-\x5b\x5d-\x7e]*$/;
 /** Characters that a URL has only if its client has not encoded it. */
 const NOT_IN_URLS = /[^\x21\x23-\x5b\x5d-\x7e]/g;
 const BYTE_MAX = 0xff;
-const encoder = new TextEncoder();
 
 /**
  * A request target as it may be logged: without signatures, and with everything encoded that could
@@ -30,7 +29,7 @@ export function loggedTarget(target: string): string {
 /** Heads are read with a character for each byte. */
 function percentEncoded(character: string): string {
   const code = character.charCodeAt(0);
-  const bytes = code > BYTE_MAX ? encoder.encode(character) : [code];
+  const bytes = code > BYTE_MAX ? Buffer.from(character, "utf8") : [code];
   return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 

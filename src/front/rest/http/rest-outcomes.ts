@@ -13,6 +13,7 @@ import type { RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { loggedTarget } from "./redact.ts";
 import type { ReportedRequest, ReportedResponse } from "./request-facts.ts";
+import { toldHeaders } from "./told-headers.ts";
 
 const ERROR_CODE_HEADER = "x-ms-error-code";
 /** The lowest status of answers that may have an error code. */
@@ -150,6 +151,7 @@ function detailsOf(request: ReportedRequest, response: ReportedResponse): RestDe
     conditions,
     leaseId: headers.get("x-ms-lease-id") ?? null,
     etag: headerIn(response.headers, "ETag"),
+    headers: () => toldHeaders(headers.raw),
     sent: () => sentRequest(request),
   };
 }

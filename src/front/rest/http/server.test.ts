@@ -340,8 +340,10 @@ testOnBoth("every answer is logged once, and no log has a secret in it", async (
   const { headers } = await client.send(`${head}hi`).answer();
   const found = running.outcomes.map(({ details, ...outcome }) => {
     // The request as it was sent has secrets, so it is behind a function that no log calls.
-    const { sent, ...logged } = details();
+    const { sent, headers: told, ...logged } = details();
     assert.equal(typeof sent, "function");
+    assert.match(told().join(), /x-ms-meta-a: plain/);
+    assert.doesNotMatch(told().join(), /S[0-9]|authorization/i);
     return { ...outcome, ...logged };
   });
   assert.deepEqual(found, [
