@@ -95,8 +95,6 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
   );
 }
 
-const BODY_HINT = "a body is read from the file body, since no request's body is remembered";
-
 function Details(props: { request: SeenRequest; signedIn: SignedIn; onClose: () => void }) {
   const { request, signedIn, onClose } = props;
   const account = signedIn.accounts.get(request.account ?? "");
@@ -130,7 +128,10 @@ function Details(props: { request: SeenRequest; signedIn: SignedIn; onClose: () 
             text={() => curlOf(request, signedIn.home?.urls ?? {}, account)}
             label="Copy as curl"
           />{" "}
-          <small>with a SAS that ends in an hour; {BODY_HINT}</small>
+          <small>
+            It has a SAS that ends in an hour
+            {request.requestBytes > 0 ? ", and reads its body from a file named body" : ""}.
+          </small>
         </p>
       )}
       <Problem error={error} />
