@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const SOCKET = ".s.PGSQL.5432";
-/** The message that runs the prepared statement of this name. */
-const COMMIT = "\0commit\0";
+/** The message that runs the prepared statement of this name, which begins every commit. */
+const COMMIT = "\0advance\0";
 
 /** What happens to the next commit that passes, once. */
 type Trap = "lose the request" | "lose the answer" | "hold everything";

@@ -1,14 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
-import { MIB } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { StoreError } from "../../store/store.ts";
 import { byteaArray } from "./bytea.ts";
-import { CachedState, GroupState, type GroupWrite, Needs } from "./cached-state.ts";
+import type { CachedState } from "./cached-state.ts";
 import type { Call } from "./call.ts";
+import { advance, CommitGroup } from "./commit-group.ts";
 import type { Connections } from "./connections.ts";
 import type { Row } from "./driver.ts";
-import { Fetching } from "./fetching.ts";
 import {
   applyChanges,
   askForChanges,
@@ -17,27 +16,18 @@ import {
   type TimeSource,
 } from "./news.ts";
 import type { RecordCache } from "./record-cache.ts";
-import { refusalOf } from "./server-errors.ts";
+import { codeOf, refusalOf } from "./server-errors.ts";
 import type { Session } from "./session.ts";
-import { splitKey } from "./split-key.ts";
 import {
-  ADVANCE,
   BEGIN,
   COMMIT,
-  DELETE_KEYS,
   LOCK_LAST,
+  READ_LAST,
   READ_SEQUENCE,
   READ_TIME,
   ROLLBACK,
-  SET_KEYS,
 } from "./statements.ts";
 import type { Statement, Step } from "./wire.ts";
-
-/** A group ends with the body that brings it to one of these. */
-const GROUP_CALLS_MAX = 1_000;
-const GROUP_BYTES_MAX = 16 * MIB;
-/** Larger lists of keys are not noted: other front ends forget everything instead. */
-const NOTED_BYTES_MAX = MIB;
 
 export interface GroupCommitsSetup {
   readonly connections: Connections;
@@ -45,17 +35,24 @@ export interface GroupCommitsSetup {
   readonly time: TimeSource;
   /** Identifies the front end. */
   readonly id: Bytes;
+  /** A commit without the write lock has to arrive so soon after its bodies have run. */
+  readonly idleMs: number;
 }
 
 /**
- * Commits the writes of all calls that wait as one transaction of the database. The lock of the row
- * `last_commit` orders the commits of all front ends; under it, the cache shows exactly the last commit.
+ * Commits the writes of all calls that wait as one transaction of the database. The row `last_commit`
+ * orders the commits of all front ends. There are two ways:
+ * - In two round trips: the first locks the row and brings the cache to the last commit, then the
+ *   bodies run, and the second commits.
+ * - In one round trip, while nobody else commits: the bodies run on the cache, and the commit takes
+ *   effect only if the cache's commit is still the last one. Otherwise they run again, under the lock.
  */
 export class GroupCommits {
   readonly #connections: Connections;
   readonly #cache: RecordCache;
   readonly #time: TimeSource;
   readonly #id: Bytes;
+  readonly #idleMs: number;
   #waiting: Call[] = [];
   #isRunning = false;
   /** The number of the next commit of this front end. */
@@ -64,12 +61,17 @@ export class GroupCommits {
   #lastStamp: Stamp = 0n;
   /** The greatest that a body got when it was tried. It gets the same again if it is not too late. */
   #lastTriedStamp: Stamp = 0n;
+  /** The last commit of this front end. */
+  #own: Pick<LastCommit, "number" | "nowMs"> | null = null;
+  /** Whether nobody else had committed since, when it was last looked. */
+  #isAlone = false;
 
-  constructor({ connections, cache, time, id }: GroupCommitsSetup) {
+  constructor({ connections, cache, time, id, idleMs }: GroupCommitsSetup) {
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
     this.#id = id;
+    this.#idleMs = idleMs;
   }
 
   /** Runs a body on the cache, only to see what it lacks. False if it lacks something. */
@@ -101,12 +103,19 @@ export class GroupCommits {
   }
 
   async #commitWaiting(session: Session): Promise<void> {
-    let group: Group;
+    if (this.#isAlone) {
+      // Calls of this iteration of the event loop share a group.
+      await new Promise(setImmediate);
+      if (!this.#connections.isCurrent(session)) return;
+      const group = this.#runOnCache();
+      if (group !== null) return this.#finish(session, group);
+    }
+    let group: CommitGroup;
     try {
       const last = await this.#lock(session);
       if (last === null) return;
-      group = new Group(this.#cache, session, last, this.#lastStamp);
-      await this.#fill(group);
+      group = new CommitGroup(this.#cache, last, null);
+      await this.#fill(group, session);
     } catch (error) {
       this.#connections.renew(session);
       const refusal = refusalOf(error);
@@ -114,6 +123,23 @@ export class GroupCommits {
       return;
     }
     await this.#finish(session, group);
+  }
+
+  /** Runs bodies on the cache. Null if it is not as of the last own commit, or lacks something. */
+  #runOnCache(): CommitGroup | null {
+    const own = this.#own;
+    if (own === null || own.number !== this.#cache.number) return null;
+    const { database, test } = this.#time;
+    const nowMs = Math.max((test ?? database).now(), own.nowMs);
+    const last = { number: own.number, stamp: this.#lastStamp, nowMs };
+    const group = new CommitGroup(this.#cache, last, database.now() + this.#idleMs);
+    this.#cache.makeRoom();
+    while (this.#waiting.length > 0 && !group.isFull) {
+      if (!group.run(this.#waiting[0] as Call)) break;
+      this.#waiting.shift();
+    }
+    this.#lastStamp = group.lastStamp;
+    return group.calls.length > 0 ? group : null;
   }
 
   /** Takes the write lock and learns of all commits. Null if the connection was lost meanwhile. */
@@ -125,18 +151,20 @@ export class GroupCommits {
     const [, [row = []] = [], [[databaseMs] = []] = [], changed = []] = answers as Row[][];
     const last = readLastCommit(row, databaseMs, this.#time);
     applyChanges(this.#cache, last, changed);
+    this.#isAlone = last.number === this.#own?.number;
     this.#lastStamp = greater(this.#lastStamp, last.stamp);
-    return last;
+    return { ...last, stamp: this.#lastStamp };
   }
 
-  /** Runs the bodies that wait by now. If that fails, they wait on. */
-  async #fill(group: Group): Promise<void> {
+  /** Runs the bodies that wait by now, under the lock. If that fails, they wait on. */
+  async #fill(group: CommitGroup, { write }: Session): Promise<void> {
     this.#cache.makeRoom();
     this.#cache.hold();
     try {
       while (this.#waiting.length > 0 && !group.isFull) {
         const call = this.#waiting[0] as Call;
-        await group.run(call);
+        // Bodies were tried before, so that fetches are rare.
+        while (!group.run(call)) await group.fetch(call, write);
         this.#waiting.shift();
       }
       this.#lastStamp = group.lastStamp;
@@ -148,26 +176,38 @@ export class GroupCommits {
     }
   }
 
-  async #finish(session: Session, group: Group): Promise<void> {
+  async #finish(session: Session, group: CommitGroup): Promise<void> {
     if (!group.isCommitNeeded) return this.#release(session, group);
     const sequence = this.#sequence;
+    const steps = group.commitSteps({ id: this.#id, sequence });
+    if (group.untilMs === null) steps.push(plain(COMMIT));
+    let advanced: readonly Row[] | undefined;
     try {
-      await session.write.run(group.commitSteps(this.#id, sequence));
+      [advanced] = await session.write.run(steps);
     } catch (error) {
       this.#connections.renew(session);
       return this.#findOut(group, sequence, error);
     }
+    const [row] = advanced as readonly Row[];
+    if (row === undefined) return this.#runAgain(group);
     this.#sequence++;
+    this.#time.database.hear(Number(row[0]));
+    this.#own = { number: group.number, nowMs: group.nowMs };
     // A read may have told of this commit already, and of later ones.
     const isNews = this.#connections.isCurrent(session) && group.isNextOf(this.#cache);
     if (isNews) this.#cache.advanceByOwn(group.number, group.copyOfWrites());
     for (const call of group.calls) call.settle();
   }
 
-  /** Ends a group in which nothing was written. Its outcomes hold if the lock was held till now. */
-  async #release(session: Session, group: Group): Promise<void> {
+  /**
+   * Ends a group in which nothing was written. Its outcomes hold if the lock was held till now, or if
+   * the commit on which the bodies ran is still the last one.
+   */
+  async #release(session: Session, group: CommitGroup): Promise<void> {
+    const look = plain(group.untilMs === null ? ROLLBACK : READ_LAST);
     try {
-      await session.write.run([plain(ROLLBACK)]);
+      const [[row] = []] = await session.write.run([look]);
+      if (row !== undefined && Number(row[0]) !== group.number - 1) return this.#runAgain(group);
     } catch {
       this.#connections.renew(session);
       this.#waiting.unshift(...group.calls);
@@ -176,10 +216,18 @@ export class GroupCommits {
     for (const call of group.calls) call.settle();
   }
 
+  /** Another front end has committed meanwhile, or the group came too late. */
+  #runAgain(group: CommitGroup): void {
+    this.#isAlone = false;
+    this.#waiting.unshift(...group.calls);
+  }
+
   /** The answer to a commit was lost, or an error: looks whether it took effect. */
-  async #findOut(group: Group, sequence: number, error: unknown): Promise<void> {
+  async #findOut(group: CommitGroup, sequence: number, error: unknown): Promise<void> {
     try {
-      const isCommitted = await this.#isCommitted(sequence);
+      // After an error of the server, nothing of the batch is still on its way.
+      const mayArrive = group.untilMs !== null && codeOf(error) === null;
+      const isCommitted = await this.#isCommitted(sequence, mayArrive);
       if (isCommitted) {
         this.#sequence++;
         for (const call of group.calls) call.settle();
@@ -194,19 +242,36 @@ export class GroupCommits {
     else for (const call of group.calls) call.fail(refusal);
   }
 
-  /** Waits for the write lock first: a commit that is still under way has it. */
-  async #isCommitted(sequence: number): Promise<boolean> {
+  /**
+   * Waits for the write lock first: a commit that is still under way may have it. One that may still
+   * arrive must not take effect once it is called lost, so its number is used up.
+   */
+  async #isCommitted(sequence: number, mayArrive: boolean): Promise<boolean> {
     for (;;) {
       const session = await this.#connections.get();
       try {
         const look = { statement: READ_SEQUENCE, values: [this.#id] };
-        const steps = [plain(BEGIN), plain(LOCK_LAST), look, plain(ROLLBACK)];
-        const [, , [[last] = []] = []] = await session.write.run(steps);
-        return Number(last ?? 0) >= sequence;
-      } catch {
+        const steps = [plain(BEGIN), plain(LOCK_LAST), look];
+        const [, [row = []] = [], [[found] = []] = []] = await session.write.run(steps);
+        const isThere = Number(found ?? 0) >= sequence;
+        const skips = mayArrive && !isThere;
+        const end = skips ? [this.#skipNumber(row, sequence), plain(COMMIT)] : [plain(ROLLBACK)];
+        await session.write.run(end);
+        return isThere;
+      } catch (error) {
         this.#connections.renew(session);
+        const refusal = refusalOf(error);
+        if (refusal !== null) throw refusal;
       }
     }
+  }
+
+  /** A commit without writes. */
+  #skipNumber([number, stamp, milliseconds]: Row, sequence: number): Step {
+    const next = { number: Number(number) + 1, stamp: BigInt(stamp as string) };
+    const last = { ...next, nowMs: Number(milliseconds) };
+    const mark = { id: this.#id, sequence: sequence - 1 };
+    return advance(last, mark, { keys: byteaArray([]), untilMs: null });
   }
 }
 
@@ -221,112 +286,4 @@ function greater(one: Stamp, other: Stamp): Stamp {
 function unknownOutcome(call: Call, outage: unknown): unknown {
   if (call.writes.length === 0 && !call.tookStamp) return outage;
   return new StoreError("unknown", "the database was lost during a commit", { cause: outage });
-}
-
-/** Calls whose writes are committed together. */
-class Group {
-  readonly calls: Call[] = [];
-  readonly number: number;
-  readonly #last: LastCommit;
-  readonly #session: Session;
-  readonly #cache: RecordCache;
-  readonly #cached: CachedState;
-  readonly #state: GroupState;
-  #lastStamp: Stamp;
-  #tookStamp = false;
-
-  constructor(cache: RecordCache, session: Session, last: LastCommit, lastStamp: Stamp) {
-    this.#cache = cache;
-    this.#session = session;
-    this.#last = last;
-    this.number = last.number + 1;
-    this.#cached = new CachedState(cache, true);
-    this.#state = new GroupState(this.#cached);
-    this.#lastStamp = greater(lastStamp, last.stamp);
-  }
-
-  get isFull(): boolean {
-    return this.calls.length >= GROUP_CALLS_MAX || this.#state.bytes >= GROUP_BYTES_MAX;
-  }
-
-  get isCommitNeeded(): boolean {
-    return this.#state.size > 0 || this.#tookStamp;
-  }
-
-  get lastStamp(): Stamp {
-    return this.#lastStamp;
-  }
-
-  isNextOf({ number }: RecordCache): boolean {
-    return number === this.#last.number;
-  }
-
-  /** Runs a body on the writes of those before it, and fetches what it lacks. */
-  async run(call: Call): Promise<void> {
-    call.beginStampsAfter(this.#lastStamp);
-    while (!call.run(this.#cached, this.#state, this.#last.nowMs)) await this.#fetch(call);
-    for (const write of call.writes) this.#state.apply(write);
-    this.#lastStamp = greater(this.#lastStamp, call.lastStamp);
-    if (call.tookStamp) this.#tookStamp = true;
-    this.calls.push(call);
-  }
-
-  /** Bodies were tried before, so that this is rare: everybody else waits for the lock. */
-  async #fetch({ rounds }: Call): Promise<void> {
-    const { needs } = this.#cached;
-    this.#cached.needs = new Needs();
-    const fetching = new Fetching([{ needs, rounds }]);
-    const fetch = this.#cache.beginFetch();
-    try {
-      const answers = await this.#session.write.run(fetching.steps);
-      fetching.learn(this.#cache, fetch, this.#last.number, answers as Row[][]);
-    } finally {
-      this.#cache.endFetch(fetch);
-    }
-  }
-
-  commitSteps(id: Bytes, sequence: number): Step[] {
-    const writes = [...this.#state.writes];
-    const steps: Step[] = [];
-    const set = writes.filter(({ value }) => value !== null);
-    const dead = writes.filter(({ value }) => value === null);
-    if (set.length > 0) {
-      const values = byteaArray(set.map(({ value }) => value));
-      const { heads, digests, rests } = splitKeys(set);
-      steps.push({ statement: SET_KEYS, values: [heads, digests, rests, values] });
-    }
-    if (dead.length > 0) {
-      const { heads, digests } = splitKeys(dead);
-      steps.push({ statement: DELETE_KEYS, values: [heads, digests] });
-    }
-    const { nowMs } = this.#last;
-    const numbers = [`${sequence}`, `${this.#lastStamp}`, `${Math.floor(nowMs)}`];
-    const noted = notedKeys(writes);
-    steps.push({ statement: ADVANCE, values: [`${this.number}`, noted, id, ...numbers] });
-    steps.push(plain(COMMIT));
-    return steps;
-  }
-
-  /** Copies, because the buffers belong to the callers again once they are answered. */
-  copyOfWrites(): { key: Bytes; value: Bytes | null }[] {
-    return [...this.#state.writes].map(({ key, value }) => ({
-      key,
-      value: value === null ? null : Buffer.from(value),
-    }));
-  }
-}
-
-function splitKeys(writes: readonly GroupWrite[]) {
-  const split = writes.map(({ key }) => splitKey(key));
-  return {
-    heads: byteaArray(split.map(({ head }) => head)),
-    digests: byteaArray(split.map(({ digest }) => digest)),
-    rests: byteaArray(split.map(({ rest }) => rest)),
-  };
-}
-
-function notedKeys(writes: readonly GroupWrite[]): Bytes | null {
-  let bytes = 0;
-  for (const { key } of writes) bytes += key.length;
-  return bytes > NOTED_BYTES_MAX ? null : byteaArray(writes.map(({ key }) => key));
 }

@@ -82,32 +82,50 @@ function readRange(name: string, order: "asc" | "desc"): Statement {
 export const READ_RANGE_UP = readRange("read_range_up", "asc");
 export const READ_RANGE_DOWN = readRange("read_range_down", "desc");
 
+/** Whether `ADVANCE` has taken effect in the same transaction. */
+function isAdvanced(id: string, sequence: string): string {
+  return `exists (select from front_end where id = ${id}::bytea and sequence = ${sequence}::bigint)`;
+}
+
+/** Writes values, as part of the commit that is number $6 of front end $5. */
 export const SET_KEYS: Statement = {
   name: "set_keys",
   text: `
     insert into kv (head, digest, rest, value)
     select * from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])
+    where ${isAdvanced("$5", "$6")}
     on conflict (head, digest) do update set value = excluded.value`,
 };
 
+/** Deletes keys, as part of the commit that is number $4 of front end $3. */
 export const DELETE_KEYS: Statement = {
   name: "delete_keys",
   text: `
     delete from kv using unnest($1::bytea[], $2::bytea[]) as dead(head, digest)
-    where kv.head = dead.head and kv.digest = dead.digest`,
+    where kv.head = dead.head and kv.digest = dead.digest and ${isAdvanced("$3", "$4")}`,
 };
 
-/** Ends a commit: number $1 with keys $2, by front end $3 as its commit $4. */
+/**
+ * Begins the writes of a commit: number $1 with keys $2, by front end $3 as its commit $4. Without a
+ * row in the answer, nothing took effect: another number is the last one, or it is later than $7.
+ */
 export const ADVANCE: Statement = {
   name: "advance",
   text: `
-    with noted as (insert into change (number, keys) values ($1::bigint, $2::bytea[])),
-      dropped as (delete from change where number = $1::bigint - ${CHANGES_MAX}),
+    with last as (
+        update last_commit set number = $1::bigint, stamp = $5::bigint, milliseconds = $6::bigint
+        where number = $1::bigint - 1 and ($7::bigint is null or ${TIME} < $7::bigint)
+        returning ${TIME} as now
+      ),
+      noted as (insert into change (number, keys) select $1::bigint, $2::bytea[] from last),
+      dropped as (
+        delete from change where number = (select $1::bigint - ${CHANGES_MAX} from last)
+      ),
       counted as (
         update front_end set sequence = $4::bigint, milliseconds = $6::bigint
-        where id = $3::bytea
+        where id = $3::bytea and exists (select from last)
       )
-    update last_commit set number = $1::bigint, stamp = $5::bigint, milliseconds = $6::bigint`,
+    select now from last`,
 };
 
 /** The number of a front end's last commit. */

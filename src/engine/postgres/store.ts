@@ -57,7 +57,10 @@ export async function openPostgresStore(
   const connections = new Connections(setup, onSession);
   const { cluster, frontEnd } = await connections.open();
   const time = { database: new DatabaseClock(), test: options.clock ?? null };
-  const store = new PostgresStore({ connections, cache, listeners, time, id, cluster, frontEnd });
+  const store = new PostgresStore({
+    ...{ connections, cache, listeners, time, id, cluster, frontEnd },
+    idleMs: times.idleMs,
+  });
   // The clock is right before anyone asks for the time.
   await store.read(() => null);
   return store;
@@ -69,6 +72,7 @@ interface Parts {
   readonly listeners: ChangeListeners;
   readonly time: TimeSource;
   readonly id: Bytes;
+  readonly idleMs: number;
   readonly cluster: string;
   readonly frontEnd: number;
 }
