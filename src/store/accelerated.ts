@@ -56,11 +56,17 @@ function endOf(entries: readonly Entry[], until: Bytes, limit: number): Bytes {
 
 /**
  * Names what the body will read, so that an engine that lacks records fetches all of them in one
- * round. `needs` is called only by such an engine, and may itself read. What a body names and then does not read costs
- * such an engine a little; what it reads without naming it costs a round.
+ * round. `needs` is called only by such an engine, and may itself read. What a body names and then
+ * does not read costs such an engine a little; what it reads without naming it costs a round.
+ * `next` names what bodies after this one will probably read. It is called only if something of
+ * `needs` must be fetched, and what it names comes along.
  */
-export function prefetch(view: View, needs: () => Iterable<Need>): void {
-  view.prefetch?.(needs);
+export function prefetch(
+  view: View,
+  needs: () => Iterable<Need>,
+  next?: () => Iterable<Need>,
+): void {
+  view.prefetch?.(needs, next);
 }
 
 /**

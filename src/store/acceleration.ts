@@ -19,7 +19,7 @@ export interface ViewAcceleration {
     limit: number,
   ): DerivedRange<T>;
   /** See `prefetch`. */
-  prefetch(needs: () => Iterable<Need>): void;
+  prefetch(needs: () => Iterable<Need>, next?: () => Iterable<Need>): void;
 }
 
 /** A key, or a range as it will be asked for, that a body will read. */

@@ -43,7 +43,7 @@ export class CountingStore extends StoreDecorator {
       onDiscard: (release) => view.onDiscard(release),
       derivedRange: (derivation, from, until, limit) =>
         derivedRange(view, derivation, from, until, limit),
-      ...(fetchesRecords(view) && { prefetch: (needs) => prefetch(view, needs) }),
+      ...(fetchesRecords(view) && { prefetch: (needs, next) => prefetch(view, needs, next) }),
     };
   }
 

@@ -195,9 +195,14 @@ class ForgettingView<V extends View = View> implements View {
     return found;
   }
 
-  prefetch(needs: () => Iterable<Need>): void {
+  prefetch(needs: () => Iterable<Need>, next: () => Iterable<Need> = () => []): void {
+    this.#require(needs());
+    this.#require(next());
+  }
+
+  #require(needs: Iterable<Need>): void {
     const spans: (Bytes | Span)[] = [];
-    for (const need of needs()) {
+    for (const need of needs) {
       if (isRange(need)) {
         const { from, until, options } = need;
         spans.push(spanOf(need, options, this.view.range(from, until, options)));

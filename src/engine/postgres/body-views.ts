@@ -21,8 +21,8 @@ export class ReadView extends BodyView {
     return super.range(from, until, options);
   }
 
-  prefetch(needs: () => Iterable<Need>): void {
-    this.#cached.prefetch(needs());
+  prefetch(needs: () => Iterable<Need>, next?: () => Iterable<Need>): void {
+    this.#cached.prefetch(needs(), next);
   }
 }
 
@@ -45,7 +45,7 @@ export class WriteView extends BodyTransaction {
     return super.range(from, until, options);
   }
 
-  prefetch(needs: () => Iterable<Need>): void {
-    this.#cached.prefetch(needs());
+  prefetch(needs: () => Iterable<Need>, next?: () => Iterable<Need>): void {
+    this.#cached.prefetch(needs(), next);
   }
 }

@@ -3,6 +3,7 @@ import type { Need, NeededRange } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import { layWrites, type State, type Write } from "../body-view.ts";
 import { keyOf, type Named, nameOf, SortedItems } from "../sorted-items.ts";
+import type { Interval } from "./intervals.ts";
 import type { RecordCache } from "./record-cache.ts";
 
 /** A part of a range that a body needs; `reverse` begins at its end. */
@@ -69,13 +70,19 @@ export class CachedState implements State {
     return reverse ? this.#scanDown(nameOf(from), nameOf(until)) : this.#scanUp(from, until);
   }
 
-  /** Ends the run if something of this is unknown, with all of it in `needs`. */
-  prefetch(needs: Iterable<Need>): void {
+  /** Ends the run if something of this is unknown, with all of it in `needs`, and what is `next`. */
+  prefetch(needs: Iterable<Need>, next?: () => Iterable<Need>): void {
+    this.#note(needs);
+    if (this.needs.isEmpty) return;
+    if (next !== undefined) this.#note(next());
+    throw new Unknown();
+  }
+
+  #note(needs: Iterable<Need>): void {
     for (const need of needs) {
       if (!Buffer.isBuffer(need)) this.#lookFor(need);
       else if (this.#cache.get(nameOf(need)) === undefined) this.needs.keys.set(nameOf(need), need);
     }
-    if (!this.needs.isEmpty) throw new Unknown();
   }
 
   #lookFor({ from, until, options }: NeededRange): void {
@@ -155,6 +162,8 @@ export class GroupState implements State {
   readonly #below: CachedState;
   readonly #writes = new SortedItems<GroupWrite>();
   #bytes = 0;
+  /** A range at whose beginning the group has deleted everything, as a scan has found. */
+  #emptied: Interval | null = null;
 
   constructor(below: CachedState) {
     this.#below = below;
@@ -178,10 +187,30 @@ export class GroupState implements State {
   }
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    const below = this.#below.scan(from, until, reverse);
     const [first, end] = [nameOf(from), nameOf(until)];
-    if (!this.#writes.hasAny(first, end)) return below;
-    return layWrites(this.#writes.scan(first, end, reverse), below, reverse ? -1 : 1);
+    if (!this.#writes.hasAny(first, end)) return this.#below.scan(from, until, reverse);
+    if (!reverse && first === this.#emptied?.from && this.#emptied.until < end) {
+      return this.#scanFrom(first, keyOf(this.#emptied.until), until);
+    }
+    return reverse ? this.#lay(from, until, true) : this.#scanFrom(first, from, until);
+  }
+
+  #lay(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+    const writes = this.#writes.scan(nameOf(from), nameOf(until), reverse);
+    return layWrites(writes, this.#below.scan(from, until, reverse), reverse ? -1 : 1);
+  }
+
+  /**
+   * Notes where the first entry is: bodies that take the first message of a queue one after another
+   * would otherwise pass by all that were taken before.
+   */
+  *#scanFrom(noted: string, from: Bytes, until: Bytes): Generator<Entry> {
+    let isFirst = true;
+    for (const entry of this.#lay(from, until, false)) {
+      if (isFirst) this.#emptied = { from: noted, until: nameOf(entry.key) };
+      isFirst = false;
+      yield entry;
+    }
   }
 
   canAppend(): false {
@@ -189,6 +218,10 @@ export class GroupState implements State {
   }
 
   apply({ name, key, value }: Write): void {
+    const emptied = this.#emptied;
+    if (value !== null && emptied !== null && name >= emptied.from && name < emptied.until) {
+      this.#emptied = null;
+    }
     this.#writes.delete(name);
     this.#writes.add({ name, key, value });
     this.#bytes += key.length + (value?.length ?? 0);

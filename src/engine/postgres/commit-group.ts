@@ -85,7 +85,7 @@ export class CommitGroup {
   async fetch({ rounds }: Call, wire: Wire): Promise<void> {
     const { needs } = this.#cached;
     this.#cached.needs = new Needs();
-    const fetching = new Fetching([{ needs, rounds }]);
+    const fetching = new Fetching([{ needs, rounds }], this.#cache);
     const fetch = this.#cache.beginFetch();
     try {
       const answers = await wire.run(fetching.steps);

@@ -7,8 +7,18 @@ const SOCKET = ".s.PGSQL.5432";
 /** The message that runs the prepared statement of this name, which begins every commit. */
 const COMMIT = "\0advance\0";
 
+/** The message that takes the write lock. */
+const LOCK = "\0lock_last\0";
+
 /** What happens to the next commit that passes, once. */
-type Trap = "lose the request" | "lose the answer" | "hold everything";
+type Trap =
+  | "lose the request"
+  | "lose the answer"
+  | "hold everything"
+  /** The request passes once `letPass` is called. */
+  | "delay"
+  /** The connection is lost, and yet the request reaches the server once `letPass` is called. */
+  | "arrive late";
 
 /** Stands between a front end and the database, and cuts their connections. */
 export class CutProxy {
@@ -18,6 +28,9 @@ export class CutProxy {
   #trap: Trap | null = null;
   #onSprung: () => void = () => {};
   #isShut = false;
+  #letPass: () => Promise<void> = async () => {};
+  /** How often a front end has taken the write lock. */
+  locks = 0;
 
   private constructor(serverFolder: string) {
     this.#server = createServer((near) => this.#join(near, join(serverFolder, SOCKET)));
@@ -37,6 +50,11 @@ export class CutProxy {
     return new Promise((resolve) => {
       this.#onSprung = resolve;
     });
+  }
+
+  /** Lets a request pass that was delayed or lost. Resolves once the server has answered. */
+  letPass(): Promise<void> {
+    return this.#letPass();
   }
 
   /** Ends all connections. While it is shut, new ones end, too. */
@@ -68,6 +86,7 @@ export class CutProxy {
     }
     if (this.#isShut) near.destroy();
     near.on("data", (data) => {
+      if (data.includes(LOCK)) this.locks++;
       const isCommit = data.includes(COMMIT);
       if (this.#trap === null || !isCommit) far.write(data);
       else this.#spring(near, far, data);
@@ -84,6 +103,16 @@ export class CutProxy {
       near.resume();
       return;
     }
+    if (trap === "delay") {
+      this.#passLater(far, data);
+      return;
+    }
+    if (trap === "arrive late") {
+      near.removeAllListeners("close");
+      near.destroy();
+      this.#passLater(far, data);
+      return;
+    }
     if (trap === "lose the request") {
       near.destroy();
       return;
@@ -91,5 +120,13 @@ export class CutProxy {
     far.removeAllListeners("data");
     far.on("data", () => near.destroy());
     far.write(data);
+  }
+
+  #passLater(far: Socket, data: Buffer): void {
+    this.#letPass = async () => {
+      const answered = new Promise((resolve) => far.once("data", resolve));
+      far.write(data);
+      await answered;
+    };
   }
 }

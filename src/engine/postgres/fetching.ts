@@ -30,13 +30,13 @@ export class Fetching {
   readonly #needs = new Needs();
   readonly #limits: number[] = [];
 
-  constructor(bodies: Iterable<Needy>) {
+  constructor(bodies: Iterable<Needy>, cache: RecordCache) {
     const parts = new Set<string>();
     for (const { needs, rounds } of bodies) {
       for (const [name, key] of needs.keys) this.#needs.keys.set(name, key);
       for (const part of needs.parts) {
         const same = `${part.reverse} ${nameOf(part.from)} ${nameOf(part.until)}`;
-        if (!parts.has(same)) this.#addPart(part, rounds);
+        if (!parts.has(same)) this.#addPart(part, rounds, cache);
         parts.add(same);
       }
     }
@@ -58,10 +58,11 @@ export class Fetching {
     });
   }
 
-  #addPart(part: NeededPart, rounds: number): void {
+  #addPart(part: NeededPart, rounds: number, cache: RecordCache): void {
     const { from, until, reverse, limit } = part;
-    const asked = Math.max(RECORDS_MIN, limit + 1) * 2 ** Math.min(rounds, ROUNDS_MAX);
-    const records = Math.min(asked, RECORDS_MAX);
+    const ahead = cache.recordsAhead({ from: nameOf(from), until: nameOf(until) }, reverse);
+    const few = Math.max(RECORDS_MIN, limit + 1) * 2 ** Math.min(rounds, ROUNDS_MAX);
+    const records = Math.min(Math.max(few, ahead), RECORDS_MAX);
     const bytes = limit <= FEW ? FEW_BYTES_MAX : MANY_BYTES_MAX;
     const [first, end] = [splitKey(from), splitKey(until)];
     this.#needs.parts.push(part);

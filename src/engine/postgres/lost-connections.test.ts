@@ -67,13 +67,90 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
   test("a front end that stops while it has the write lock is cut off, and goes on", async (t) => {
     const times = { ...PATIENT, idleMs: 100 };
     const { proxy, store, other } = await opened(t, times);
-    await put(store, k(1), v("0"));
+    await put(other, k(1), v("0"));
+    // The store has to know of the other's commit: otherwise it would commit without the lock.
+    await read(store, k(1));
     const sprung = proxy.trapNextCommit("hold everything");
     const stopped = store.transact(increment);
     await sprung;
     await other.transact(increment);
     assert.equal(await stopped, 2);
     assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
+  /** A store that has found out that nobody else commits. */
+  async function alone(t: TestContext, times: Partial<Times> = PATIENT) {
+    const { proxy, store, other } = await opened(t, times);
+    for (let count = 0; count < 3; count++) await put(store, k(1), v("0"));
+    return { proxy, store, other };
+  }
+
+  test("a front end takes no write lock while nobody else commits", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const before = proxy.locks;
+    for (let count = 1; count <= 10; count++) await store.transact(increment);
+    const refuse = () => {
+      throw new Error("refused");
+    };
+    await assert.rejects(store.transact(refuse), /refused/);
+    assert.equal(proxy.locks, before);
+    assert.equal(await other.transact(increment), 11);
+    assert.equal(await store.transact(increment), 12);
+    assert.equal(`${await read(other, k(1))}`, "12");
+    assert.equal(proxy.locks, before + 1);
+  });
+
+  test("a commit without the lock takes no effect if another one came first", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const sprung = proxy.trapNextCommit("delay");
+    const delayed = store.transact(increment);
+    await sprung;
+    assert.equal(await other.transact(increment), 1);
+    await proxy.letPass();
+    assert.equal(await delayed, 2);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
+  test("a refusal is judged again if another commit came first", async (t) => {
+    const { store, other } = await alone(t);
+    await put(other, k(1), v("new"));
+    const refuse = (tx: Transaction) => {
+      throw new Error(`${tx.get(k(1))}`);
+    };
+    await assert.rejects(store.transact(refuse), /new/);
+  });
+
+  test("a commit without the lock takes no effect long after its bodies have run", async (t) => {
+    const { proxy, store, url } = await opened(t, { ...PATIENT, idleMs: 500 });
+    for (let count = 0; count < 3; count++) await put(store, k(1), v("0"));
+    let runs = 0;
+    const sprung = proxy.trapNextCommit("delay");
+    const delayed = store.transact((tx) => {
+      runs++;
+      return increment(tx);
+    });
+    await sprung;
+    const before = runs;
+    await server.withClient(url, (client) => client.query("select pg_sleep(0.6)"));
+    await proxy.letPass();
+    assert.equal(await delayed, 1);
+    assert.ok(runs > before);
+  });
+
+  test("a commit that arrives after it was found to be lost takes no effect", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const sprung = proxy.trapNextCommit("arrive late");
+    let isLost = false;
+    const lost = store.transact((tx) => {
+      if (isLost) throw new Error("refused");
+      tx.set(k(1), v("late"));
+    });
+    await sprung;
+    isLost = true;
+    await assert.rejects(lost, /refused/);
+    await proxy.letPass();
+    assert.equal(`${await read(other, k(1))}`, "0");
+    assert.equal(await store.transact(increment), 1);
   });
 
   test("reads go on after a cut, and never show what was cached before it", async (t) => {

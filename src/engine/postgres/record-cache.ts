@@ -12,6 +12,9 @@ const ITEM_BYTES = 200;
 /** An interval that has grown to this size is not extended any more. */
 const INTERVAL_BYTES_MAX = 256 * KIB;
 
+/** Bodies that read on from an interval get twice as many records as before, up to this number. */
+const AHEAD_RECORDS_MAX = 1_024;
+
 /** What is known of a key: its value, null if it has none, undefined if that must be fetched. */
 export type Known = Bytes | null | undefined;
 
@@ -98,6 +101,13 @@ export class RecordCache {
   gapIn(from: string, until: string, reverse: boolean): Interval {
     if (reverse) return { from: this.#intervals.lastUntil(until, from), until };
     return { from, until: this.#intervals.nextFrom(from, until) };
+  }
+
+  /** How many records to fetch for a range whose interval, if it has one, ends where it begins. */
+  recordsAhead({ from, until }: Interval, reverse: boolean): number {
+    const next = reverse ? this.#intervals.at(until) : this.#intervals.endingAt(from);
+    const adjoins = reverse ? next?.from === until : next?.until === from;
+    return adjoins ? (next?.ahead ?? 0) : 0;
   }
 
   /** Items of known intervals. */
@@ -188,11 +198,17 @@ export class RecordCache {
       const home = homeOf(name);
       if (home !== undefined) this.#add(name, undefined, home);
     }
+    let count = 0;
+    let isWhole = true;
     for (const { key, value } of records) {
+      if (value === undefined) isWhole = false;
+      else count++;
       const name = nameOf(key);
       const home = homeOf(name);
       if (home !== undefined && this.#items.get(name) === undefined) this.#add(name, value, home);
     }
+    const ahead = Math.min(isWhole ? 2 * count : count, AHEAD_RECORDS_MAX);
+    for (const gap of gaps) gap.ahead = ahead;
   }
 
   /** An interval takes over the items in it that were known before. */
@@ -221,7 +237,14 @@ export class RecordCache {
   }
 
   #newInterval(from: string, until: string): KnownInterval {
-    const interval = { from, until, isUsed: true, usedIn: this.#round, bytes: ITEM_BYTES };
+    const interval = {
+      from,
+      until,
+      isUsed: true,
+      usedIn: this.#round,
+      bytes: ITEM_BYTES,
+      ahead: 0,
+    };
     this.#intervals.add(interval);
     this.#parts.add(interval);
     this.#bytes += interval.bytes;
@@ -297,4 +320,6 @@ interface KnownInterval extends Part {
   from: string;
   until: string;
   bytes: number;
+  /** How many records to fetch for a body that reads on from here. */
+  ahead: number;
 }

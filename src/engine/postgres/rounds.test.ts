@@ -100,6 +100,54 @@ describe("bodies on records that must be fetched", { skip: skip ?? false }, () =
     assert.equal(await store.transact(sum), 18);
   });
 
+  test("what later bodies will read comes along, if something is fetched anyway", async (t) => {
+    const store = await cold(t);
+    let named = 0;
+    const body = (at: number) => (view: View) => {
+      const next = () => {
+        named++;
+        return [k(at + 1)];
+      };
+      prefetch(view, () => [k(at)], next);
+      return `${view.get(k(at))}`;
+    };
+    assert.equal(await store.read(body(1)), "1");
+    assert.equal(named, 1);
+    let runs = 0;
+    const second = (view: View) => {
+      runs++;
+      return body(2)(view);
+    };
+    assert.equal(await store.read(second), "2");
+    assert.deepEqual({ runs, named }, { runs: 1, named: 1 });
+  });
+
+  test("bodies that read on fetch more each time", async (t) => {
+    const store = await cold(t);
+    let runs = 0;
+    for (let at = 0; at < 200; at++) {
+      const taken = await store.transact((tx) => {
+        runs++;
+        return takeFirst(tx);
+      });
+      assert.equal(taken, `${at}`);
+    }
+    const fetches = runs - 2 * 200;
+    assert.ok(fetches <= 5, `${fetches} fetches`);
+  });
+
+  test("bodies of one commit take the first record, also one that was put in front", async (t) => {
+    const store = await cold(t);
+    await store.read((view) => view.range(ALL.from, ALL.until, { limit: 300 }));
+    const putFirst = (tx: Transaction) => {
+      tx.set(k(0), v("first"));
+      return null;
+    };
+    const bodies = [takeFirst, takeFirst, takeFirst, putFirst, takeFirst, takeFirst];
+    const taken = await Promise.all(bodies.map((body) => store.transact<string | null>(body)));
+    assert.deepEqual(taken, ["0", "1", "2", null, "first", "3"]);
+  });
+
   test("listeners hear of commits at other front ends, without a call at their own", async (t) => {
     const url = server.url();
     const [here, there] = await Promise.all([
@@ -118,3 +166,10 @@ describe("bodies on records that must be fetched", { skip: skip ?? false }, () =
     assert.deepEqual(await heard, ["2007"]);
   });
 });
+
+function takeFirst(tx: Transaction): string {
+  const [first] = tx.range(ALL.from, ALL.until, { limit: 1 });
+  if (first === undefined) throw new Error("nothing is left");
+  tx.delete(first.key);
+  return `${first.value}`;
+}

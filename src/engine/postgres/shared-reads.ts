@@ -68,7 +68,7 @@ export class SharedReads {
 
   /** Null if the connection was lost meanwhile: a read can be repeated. */
   async #bringUpToDate(session: Session, bodies: readonly Needy[]): Promise<LastCommit | null> {
-    const fetching = new Fetching(bodies);
+    const fetching = new Fetching(bodies, this.#cache);
     const fetch = this.#cache.beginFetch();
     const news = [{ statement: READ_LAST, values: [] }, askForChanges(this.#cache)];
     try {

@@ -2,7 +2,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { appendInPlace, derivedRange, fetchesRecords, prefetch } from "../../store/accelerated.ts";
-import type { Derivation, Derived, DerivedRange, Need } from "../../store/acceleration.ts";
+import type {
+  Derivation,
+  Derived,
+  DerivedRange,
+  ViewAcceleration,
+} from "../../store/acceleration.ts";
 import type { Entry, RangeOptions } from "../../store/entry.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import { StoreDecorator } from "../../store/store-decorator.ts";
@@ -157,14 +162,14 @@ export class WatchedStore extends StoreDecorator {
 /** Notes the value of each record before it is first written. */
 class NotingTransaction implements Transaction {
   readonly before = new Map<string, { readonly key: Bytes; readonly value: Bytes | undefined }>();
-  readonly prefetch?: (needs: () => Iterable<Need>) => void;
+  readonly prefetch?: ViewAcceleration["prefetch"];
   readonly #tx: Transaction;
   readonly #isWatched: (share: bigint) => boolean;
 
   constructor(tx: Transaction, isWatched: (share: bigint) => boolean) {
     this.#tx = tx;
     this.#isWatched = isWatched;
-    if (fetchesRecords(tx)) this.prefetch = (needs) => prefetch(tx, needs);
+    if (fetchesRecords(tx)) this.prefetch = (needs, next) => prefetch(tx, needs, next);
   }
 
   get(key: Bytes): Bytes | undefined {

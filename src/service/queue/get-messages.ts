@@ -24,6 +24,9 @@ export interface GetMessages extends QueueAsked {
   readonly hiddenMs: number;
 }
 
+/** How many messages are fetched with those that are taken, if they must be fetched. */
+const NEXT_MESSAGES = 64;
+
 export interface GotMessage extends PeekedMessage {
   readonly receipt: Bytes;
   readonly visibleAtMs: Instant;
@@ -56,7 +59,12 @@ function isEmpty(view: View, asked: GetMessages): boolean {
 function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);
   const { slots, expired, isAll } = visibleSlots(tx, id, asked.messagesMax);
-  prefetch(tx, () => [...removalNeeds(id, expired), ...messageNeeds(id, slots)]);
+  prefetch(
+    tx,
+    () => [...removalNeeds(id, expired), ...messageNeeds(id, slots)],
+    // Other consumers want the messages behind these, and their bodies run right after this one.
+    () => messageNeeds(id, visibleSlots(tx, id, NEXT_MESSAGES).slots),
+  );
   for (const slot of expired) removeMessage(tx, id, slot);
   if (!isAll) return null;
   const visibleAtMs = tx.now() + asked.hiddenMs;
