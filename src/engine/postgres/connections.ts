@@ -1,5 +1,5 @@
 import { StoreError } from "../../store/store.ts";
-import { openSession, type Session, type SessionSetup } from "./session.ts";
+import { openSession, type Session, type SessionEvents, type SessionSetup } from "./session.ts";
 
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 1_000;
@@ -8,6 +8,7 @@ const RETRY_MS_MAX = 1_000;
 export class Connections {
   readonly #setup: SessionSetup;
   readonly #onSession: () => void;
+  readonly #events: SessionEvents;
   #session: Session | null = null;
   /** What callers wait for while there is no session. */
   #waiting: Waiting | null = null;
@@ -17,15 +18,20 @@ export class Connections {
   #stopWaiting: () => void = () => {};
   #reconnecting: Promise<void> = Promise.resolve();
 
-  /** Calls `onSession` before a new session is used. */
-  constructor(setup: SessionSetup, onSession: () => void) {
+  /** Calls `onSession` before a new session is used, and `onNotice` as a session does. */
+  constructor(
+    setup: SessionSetup,
+    onSession: () => void,
+    onNotice: SessionEvents["onNotice"] = () => {},
+  ) {
     this.#setup = setup;
     this.#onSession = onSession;
+    this.#events = { onLost: () => this.#lose(), onNotice };
   }
 
   /** Opens the first session. Rejects with the error of the driver or the server. */
   async open(): Promise<Session> {
-    this.#session = await openSession(this.#setup, () => this.#lose());
+    this.#session = await openSession(this.#setup, this.#events);
     return this.#session;
   }
 
@@ -66,7 +72,7 @@ export class Connections {
     const patience = setTimeout(() => this.#declareOutage(last), this.#setup.times.patienceMs);
     for (let pauseMs = RETRY_MS_MIN; !this.#isClosed; pauseMs = longer(pauseMs)) {
       try {
-        const session = await openSession(this.#setup, () => this.#lose());
+        const session = await openSession(this.#setup, this.#events);
         this.#outage = null;
         this.#session = session;
         this.#onSession();

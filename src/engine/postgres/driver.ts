@@ -33,7 +33,13 @@ export interface Client {
   query(submittable: Submittable): unknown;
   on(event: "error", listener: (error: Error) => void): void;
   on(event: "end", listener: () => void): void;
+  on(event: "notification", listener: (message: Notification) => void): void;
   end(): Promise<void>;
+}
+
+/** What `NOTIFY` sent to a channel. */
+export interface Notification {
+  readonly payload?: string;
 }
 
 /** The messages of PostgreSQL's extended query protocol. */

@@ -37,6 +37,8 @@ export interface GroupCommitsSetup {
   readonly id: Bytes;
   /** A commit without the write lock has to arrive so soon after its bodies have run. */
   readonly idleMs: number;
+  /** Called with the number of each commit. */
+  onCommit(number: number): void;
 }
 
 /**
@@ -53,6 +55,7 @@ export class GroupCommits {
   readonly #time: TimeSource;
   readonly #id: Bytes;
   readonly #idleMs: number;
+  readonly #onCommit: (number: number) => void;
   #waiting: Call[] = [];
   #isRunning = false;
   /** The number of the next commit of this front end. */
@@ -66,12 +69,13 @@ export class GroupCommits {
   /** Whether nobody else had committed since, when it was last looked. */
   #isAlone = false;
 
-  constructor({ connections, cache, time, id, idleMs }: GroupCommitsSetup) {
+  constructor({ connections, cache, time, id, idleMs, onCommit }: GroupCommitsSetup) {
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
     this.#id = id;
     this.#idleMs = idleMs;
+    this.#onCommit = onCommit;
   }
 
   /** Runs a body on the cache, only to see what it lacks. False if it lacks something. */
@@ -197,6 +201,7 @@ export class GroupCommits {
     const isNews = this.#connections.isCurrent(session) && group.isNextOf(this.#cache);
     if (isNews) this.#cache.advanceByOwn(group.number, group.copyOfWrites());
     for (const call of group.calls) call.settle();
+    this.#onCommit(group.number);
   }
 
   /**

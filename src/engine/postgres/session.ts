@@ -16,6 +16,8 @@ export interface Times {
   readonly idleMs: number;
   /** For the database to come back, before calls fail as "unreachable". */
   readonly patienceMs: number;
+  /** For a notification, until a front end with listeners looks for commits of others by itself. */
+  readonly pollMs: number;
 }
 
 export const TIMES: Times = {
@@ -23,6 +25,7 @@ export const TIMES: Times = {
   answerMs: 20_000,
   idleMs: 5_000,
   patienceMs: 5_000,
+  pollMs: 250,
 };
 
 /** The connections of a front end to one server. If one of them is lost, so is the session. */
@@ -49,12 +52,19 @@ export interface SessionSetup {
   readonly times: Times;
 }
 
+/** What happens to a session. */
+export interface SessionEvents {
+  onLost(): void;
+  /** Another front end, or this one, says that it has made this commit. */
+  onNotice(number: number): void;
+}
+
 /** Connects to the first host that takes writes. Rejects with the error of the last host. */
-export async function openSession(setup: SessionSetup, onLost: () => void): Promise<Session> {
+export async function openSession(setup: SessionSetup, events: SessionEvents): Promise<Session> {
   let failure: unknown = new Error("no host is named");
   for (const host of setup.address.hosts) {
     try {
-      return await openSessionAt(setup, host, onLost);
+      return await openSessionAt(setup, host, events);
     } catch (error) {
       failure = error;
     }
@@ -65,7 +75,7 @@ export async function openSession(setup: SessionSetup, onLost: () => void): Prom
 async function openSessionAt(
   setup: SessionSetup,
   host: PostgresHost,
-  onLost: () => void,
+  events: SessionEvents,
 ): Promise<Session> {
   const { schema } = setup.address;
   const clients: Client[] = [];
@@ -78,7 +88,7 @@ async function openSessionAt(
   const lost = () => {
     if (!isAlive) return;
     destroy();
-    onLost();
+    events.onLost();
   };
   try {
     const writer = await connect(setup, host, clients);
@@ -86,7 +96,8 @@ async function openSessionAt(
     await writer.query(settings(setup));
     const frontEnd = await addFrontEnd(writer, setup.id);
     const reader = await connect(setup, host, clients);
-    await reader.query(`${settings(setup)}; ${ONE_STATE}`);
+    await reader.query(`${settings(setup)}; ${FOR_READS}; listen "${noticesOf(cluster)}"`);
+    reader.on("notification", ({ payload }) => events.onNotice(Number(payload)));
     for (const client of [writer, reader]) {
       wires.push(new Wire(client, setup.times.answerMs, lost));
     }
@@ -139,8 +150,17 @@ const PLANS = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort", "materi
   .map((name) => `set enable_${name} = off`)
   .join("; ");
 
-const ONE_STATE =
-  "set default_transaction_isolation = 'repeatable read'; set default_transaction_read_only = on";
+/** Each batch sees one state. A notification waits for no disk: the commit that it tells of is there. */
+const FOR_READS = [
+  "set default_transaction_isolation = 'repeatable read'",
+  "set default_transaction_read_only = on",
+  "set synchronous_commit = off",
+].join("; ");
+
+/** The channel on which front ends of a cluster tell each other of their commits. */
+export function noticesOf(cluster: string): string {
+  return `lazuli_${cluster}`;
+}
 
 function settings({ address, times }: SessionSetup): string {
   return [

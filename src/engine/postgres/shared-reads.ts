@@ -9,8 +9,9 @@ import {
 } from "./news.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { refusalOf } from "./server-errors.ts";
-import type { Session } from "./session.ts";
-import { READ_LAST } from "./statements.ts";
+import { noticesOf, type Session } from "./session.ts";
+import { NOTIFY, READ_LAST } from "./statements.ts";
+import type { Step } from "./wire.ts";
 
 /** A body that waits for news of the database, and for records that it needs. */
 export interface WaitingBody extends Needy {
@@ -29,6 +30,8 @@ export class SharedReads {
   readonly #time: TimeSource;
   #waiting: WaitingBody[] = [];
   #isRunning = false;
+  /** The last commit that other front ends are to be told of. */
+  #toTell: number | null = null;
 
   constructor(connections: Connections, cache: RecordCache, time: TimeSource) {
     this.#connections = connections;
@@ -41,18 +44,26 @@ export class SharedReads {
     if (!this.#isRunning) void this.#run();
   }
 
+  /** Tells other front ends of a commit, together with the next batch. Nobody relies on it. */
+  tell(number: number): void {
+    this.#toTell = number;
+    if (!this.#isRunning) void this.#run();
+  }
+
   async #run(): Promise<void> {
     this.#isRunning = true;
     // Bodies of this iteration of the event loop share the first batch.
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#toTell !== null) {
       const bodies = this.#waiting;
+      const toTell = this.#toTell;
       this.#waiting = [];
+      this.#toTell = null;
       try {
         const session = await this.#connections.get();
         // Bodies that arrived while the front end connected join this batch.
         bodies.push(...this.#waiting.splice(0));
-        await this.#readFor(session, bodies);
+        await this.#readFor(session, bodies, toTell);
       } catch (error) {
         for (const body of bodies) body.fail(error);
       }
@@ -60,19 +71,27 @@ export class SharedReads {
     this.#isRunning = false;
   }
 
-  async #readFor(session: Session, bodies: readonly WaitingBody[]): Promise<void> {
-    const last = await this.#bringUpToDate(session, bodies);
+  async #readFor(
+    session: Session,
+    bodies: readonly WaitingBody[],
+    toTell: number | null,
+  ): Promise<void> {
+    const last = await this.#bringUpToDate(session, bodies, telling(session, toTell));
     if (last === null) this.#waiting.unshift(...bodies);
     else for (const body of bodies) body.run(last);
   }
 
   /** Null if the connection was lost meanwhile: a read can be repeated. */
-  async #bringUpToDate(session: Session, bodies: readonly Needy[]): Promise<LastCommit | null> {
+  async #bringUpToDate(
+    session: Session,
+    bodies: readonly Needy[],
+    telling: readonly Step[],
+  ): Promise<LastCommit | null> {
     const fetching = new Fetching(bodies, this.#cache);
     const fetch = this.#cache.beginFetch();
     const news = [{ statement: READ_LAST, values: [] }, askForChanges(this.#cache)];
     try {
-      const answers = await session.read.run([...news, ...fetching.steps]);
+      const answers = await session.read.run([...news, ...fetching.steps, ...telling]);
       if (!this.#connections.isCurrent(session)) return null;
       const [[row = []] = [], changes = [], ...records] = answers;
       const last = readLastCommit(row, row[3], this.#time);
@@ -89,4 +108,9 @@ export class SharedReads {
       this.#cache.endFetch(fetch);
     }
   }
+}
+
+function telling({ cluster }: Session, number: number | null): Step[] {
+  if (number === null) return [];
+  return [{ statement: NOTIFY, values: [noticesOf(cluster), `${number}`] }];
 }

@@ -128,6 +128,12 @@ export const ADVANCE: Statement = {
     select now from last`,
 };
 
+/** Sends $2 to all who listen to channel $1. */
+export const NOTIFY: Statement = {
+  name: "notify",
+  text: "select pg_notify($1::text, $2::text)",
+};
+
 /** The number of a front end's last commit. */
 export const READ_SEQUENCE: Statement = {
   name: "read_sequence",

@@ -27,8 +27,8 @@ import { SharedReads } from "./shared-reads.ts";
 
 export const CACHE_BYTES_MAX = 128 * MIB;
 const ID_BYTES = 16;
-/** How often a front end with listeners looks for commits of others while it has nothing to do. */
-const POLL_MS = 250;
+/** Several commits within this time share a notification. */
+const TELL_MS = 10;
 
 export interface PostgresStoreOptions {
   readonly times?: Partial<Times>;
@@ -54,13 +54,15 @@ export async function openPostgresStore(
   // After a crash or failover the database may have lost commits that the cache shows.
   const onSession = () => cache.forget(null);
   const setup = { driver, address, id: id.toString("hex"), times };
-  const connections = new Connections(setup, onSession);
+  let onNotice: (number: number) => void = () => {};
+  const connections = new Connections(setup, onSession, (number) => onNotice(number));
   const { cluster, frontEnd } = await connections.open();
   const time = { database: new DatabaseClock(), test: options.clock ?? null };
   const store = new PostgresStore({
     ...{ connections, cache, listeners, time, id, cluster, frontEnd },
-    idleMs: times.idleMs,
+    times,
   });
+  onNotice = (number) => store.hear(number);
   // The clock is right before anyone asks for the time.
   await store.read(() => null);
   return store;
@@ -72,7 +74,7 @@ interface Parts {
   readonly listeners: ChangeListeners;
   readonly time: TimeSource;
   readonly id: Bytes;
-  readonly idleMs: number;
+  readonly times: Times;
   readonly cluster: string;
   readonly frontEnd: number;
 }
@@ -103,13 +105,16 @@ export class PostgresStore implements Store {
   readonly #reads: SharedReads;
   readonly #commits: GroupCommits;
   readonly #listeners: ChangeListeners;
+  readonly #pollMs: number;
   #polling: NodeJS.Timeout | null = null;
+  #telling: NodeJS.Timeout | null = null;
+  #toTell: number | null = null;
   #isClosed = false;
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
   constructor(parts: Parts) {
-    const { connections, cache, listeners, time, cluster } = parts;
+    const { connections, cache, listeners, time, times, cluster } = parts;
     this.#listeners = listeners;
     this.cluster = cluster;
     this.frontEnd = parts.frontEnd;
@@ -117,7 +122,9 @@ export class PostgresStore implements Store {
     this.#cache = cache;
     this.#time = time;
     this.#reads = new SharedReads(connections, cache, time);
-    this.#commits = new GroupCommits(parts);
+    this.#pollMs = times.pollMs;
+    const onCommit = (number: number) => this.#tell(number);
+    this.#commits = new GroupCommits({ ...parts, idleMs: times.idleMs, onCommit });
   }
 
   /** The database's time. */
@@ -139,13 +146,14 @@ export class PostgresStore implements Store {
   }
 
   changes(listener: ChangeListener): () => void {
-    this.#polling ??= setInterval(() => this.#poll(), POLL_MS).unref();
+    this.#polling ??= setInterval(() => this.#poll(), this.#pollMs).unref();
     return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#polling !== null) clearInterval(this.#polling);
+    if (this.#telling !== null) clearTimeout(this.#telling);
     if (this.#callsUnderWay > 0) {
       await new Promise<void>((resolve) => {
         this.#onLastCall = resolve;
@@ -154,9 +162,43 @@ export class PostgresStore implements Store {
     await this.#connections.close();
   }
 
-  /** Learns of commits at other front ends, unless a call of this one does so anyway. */
+  /** Learns of a commit that a front end tells of, unless the cache shows it already. */
+  hear(number: number): void {
+    // Calls under way mostly bring the commit along.
+    if (this.#callsUnderWay === 0) this.#learn(number);
+    else setTimeout(() => this.#learn(number), TELL_MS).unref();
+  }
+
+  #learn(number: number): void {
+    if (this.#isClosed || !this.#listeners.areThere || (this.#cache.number ?? 0) >= number) return;
+    this.#look();
+  }
+
+  /** Tells other front ends of a commit at once, and of those that follow it soon a little later. */
+  #tell(number: number): void {
+    this.#toTell = number;
+    if (this.#telling === null && !this.#isClosed) this.#tellNow();
+  }
+
+  #tellNow(): void {
+    const number = this.#toTell;
+    this.#toTell = null;
+    this.#telling = null;
+    if (number === null) return;
+    this.#reads.tell(number);
+    this.#telling = setTimeout(() => this.#tellNow(), TELL_MS).unref();
+  }
+
+  /**
+   * Learns of commits at other front ends, unless a call of this one does so anyway: notifications
+   * may be lost.
+   */
   #poll(): void {
     if (this.#callsUnderWay > 0 || !this.#listeners.areThere || this.#isClosed) return;
+    this.#look();
+  }
+
+  #look(): void {
     // An outage is reported to those who need the records.
     this.read(() => null).catch(() => {});
   }
