@@ -6,12 +6,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bytes } from "../src/base/bytes.ts";
 import { systemClock } from "../src/base/clock.ts";
-import { key, keyAfter, SPACE } from "../src/base/keys.ts";
+import { key, SPACE } from "../src/base/keys.ts";
 import { openEmbeddedStore } from "../src/engine/embedded/store.ts";
 import { readAddress } from "../src/engine/postgres/address.ts";
 import { PostgresServer } from "../src/engine/postgres/postgres-server.fixture.ts";
 import { openPostgresStore } from "../src/engine/postgres/store.ts";
-import type { Store, Transaction } from "../src/store/store.ts";
+import { OWNER } from "../src/rules/access.ts";
+import { createQueue } from "../src/service/queue/create-queue.ts";
+import { getMessages } from "../src/service/queue/get-messages.ts";
+import { putMessage } from "../src/service/queue/put-message.ts";
+import type { Store } from "../src/store/store.ts";
+import { delaySocket } from "./delayed-socket.ts";
 
 /**
  * Measures records in PostgreSQL against pgbench on the same server, in turns:
@@ -28,25 +33,32 @@ type Work = (store: Store, at: Bytes) => Promise<unknown>;
 
 const rowKey = (at: number) => key(SPACE.container, at);
 const anyKey = () => rowKey(Math.floor(Math.random() * KEYS));
-const queueOf = (queue: number) => key(SPACE.messageSlot, queue);
+/** So many messages that none is visible again before all others were received. */
+const MESSAGES = 30_000;
+const HIDDEN_MS = 1_000;
+const QUEUE = { at: { account: "bench", queue: "queue" }, access: OWNER };
 
-/** Receives the first message of a queue and puts it behind all others. */
-function receive(tx: Transaction): void {
-  const [first] = tx.range(queueOf(1), keyAfter(queueOf(1)), { limit: 1 });
-  if (first === undefined) throw new Error("the queue is empty");
-  tx.delete(first.key);
-  tx.set(key(SPACE.messageSlot, 1, tx.stamp()), first.value);
+/** What Get Messages does, without HTTP. */
+async function receive(store: Store): Promise<void> {
+  const asked = { ...QUEUE, messagesMax: 1, hiddenMs: HIDDEN_MS };
+  const [got] = await getMessages({ store }, asked);
+  if (got === undefined) throw new Error("the queue is empty");
 }
 
 const WORKS: Readonly<Record<string, Work>> = {
   updates: (store, at) => store.transact((tx) => tx.set(at, VALUE)),
   "read and update": (store, at) => store.transact((tx) => tx.set(at, tx.get(at) ?? VALUE)),
   "cached reads": (store, at) => store.read((view) => view.get(at)),
-  queue: (store) => store.transact(receive),
+  queue: receive,
 };
 
 /** Runs a kind of work with many clients. Sends its rate and CPU to the parent process. */
-async function measure(place: string, name: string, seconds: number): Promise<void> {
+async function measure(
+  place: string,
+  name: string,
+  seconds: number,
+  clients: number,
+): Promise<void> {
   const store = await openAt(place);
   const work = WORKS[name] as Work;
   const until = (ms: number) => performance.now() + ms;
@@ -55,7 +67,7 @@ async function measure(place: string, name: string, seconds: number): Promise<vo
     const client = async () => {
       for (; performance.now() < end; done++) await work(store, anyKey());
     };
-    await Promise.all(Array.from({ length: CLIENTS }, client));
+    await Promise.all(Array.from({ length: clients }, client));
     return done;
   };
   await run(until(1_000));
@@ -83,8 +95,15 @@ const EMBEDDED_LOG_BYTES = 64 * 1024 * 1024;
 async function fill(store: Store): Promise<void> {
   await store.transact((tx) => {
     for (let at = 0; at < KEYS; at++) tx.set(rowKey(at), VALUE);
-    for (let at = 0; at < 1_000; at++) tx.set(key(SPACE.messageSlot, 1, at), VALUE);
   });
+}
+
+async function fillQueue(store: Store): Promise<void> {
+  await createQueue({ store }, { ...QUEUE, metadata: [] });
+  const message = { ...QUEUE, text: "v".repeat(100), hiddenMs: 0, lifeMs: null };
+  for (let at = 0; at < MESSAGES; at += KEYS) {
+    await Promise.all(Array.from({ length: KEYS }, () => putMessage({ store }, message)));
+  }
 }
 
 interface Measured {
@@ -102,10 +121,18 @@ async function embedded(name: string, seconds: number): Promise<Measured> {
   }
 }
 
-async function frontEnds(url: string, name: string, seconds: number, count: number) {
+/** `clients` are divided among the front ends. */
+async function frontEnds(
+  url: string,
+  name: string,
+  seconds: number,
+  count: number,
+  clients = CLIENTS * count,
+): Promise<Measured> {
   const all = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const child = fork(PROGRAM, ["front-end", url, name, `${seconds}`]);
+    Array.from({ length: count }, async (_, at) => {
+      const own = Math.floor((clients + at) / count);
+      const child = fork(PROGRAM, ["front-end", url, name, `${seconds}`, `${own}`]);
       const [measured] = (await once(child, "message")) as [Measured];
       return measured;
     }),
@@ -133,18 +160,34 @@ const TABLES = `
   create table row_bench (id integer primary key, value bytea) with (fillfactor = 85);
   insert into row_bench select at, decode(repeat('76', 100), 'hex')
     from generate_series(0, ${KEYS - 1}) as at;
-  create table queue_bench (id bigserial primary key, visible bigint, value bytea);
-  create index on queue_bench (visible, id);
-  insert into queue_bench (visible, value)
-    select at, decode(repeat('76', 100), 'hex') from generate_series(1, 1000) as at;
-  create sequence if not exists queue_order start 1000000;
+  create table queue_bench (
+    id bigserial primary key, queue integer not null, visible bigint not null,
+    receipt bigint not null default 0, dequeued integer not null default 0, body bytea not null
+  ) with (fillfactor = 85);
+  create index on queue_bench (queue, visible, id);
+  insert into queue_bench (queue, visible, body) select 1, at, decode(repeat('76', 100), 'hex')
+    from generate_series(1, ${MESSAGES}) as at;
   vacuum analyze row_bench; vacuum analyze queue_bench;`;
 
 const UPDATE = `\\set id random(0, ${KEYS - 1})
 update row_bench set value = decode(repeat('77', 100), 'hex') where id = :id;`;
 
-const SKIP_LOCKED = `update queue_bench set visible = nextval('queue_order') where id = (
-  select id from queue_bench order by visible, id limit 1 for update skip locked);`;
+const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/**
+ * The same as Get Messages, as a program would write it in one statement: takes the message that has
+ * been visible for longest, gives it a receipt, and hides it.
+ */
+const SKIP_LOCKED = `update queue_bench set visible = ${NOW} + ${HIDDEN_MS},
+  receipt = (random() * 9e18)::bigint, dequeued = dequeued + 1
+  where id = (
+    select id from queue_bench where queue = 1 and visible <= ${NOW}
+    order by visible, id limit 1 for update skip locked
+  ) returning id, receipt, dequeued, body;`;
+
+function say(what: string, { rate, cpuUs }: Measured): void {
+  console.log(`${what}: ${rate.toFixed(0)}/s, ${cpuUs.toFixed(1)} us of CPU each`);
+}
 
 async function compare(seconds: number): Promise<void> {
   const server = await PostgresServer.start(
@@ -159,33 +202,61 @@ async function compare(seconds: number): Promise<void> {
     }
     const store = await openPostgresStore(readAddress(url));
     await fill(store);
+    await fillQueue(store);
     await store.close();
-    const say = (what: string, { rate, cpuUs }: Measured) =>
-      console.log(`${what}: ${rate.toFixed(0)}/s, ${cpuUs.toFixed(1)} us of CPU each`);
-    for (let round = 0; round < 2; round++) {
-      console.log(`pgbench updates: ${pgbench(server, UPDATE, seconds).toFixed(0)}/s`);
-      for (const name of ["updates", "read and update", "cached reads"]) {
-        say(`${name}, 1 front end`, await frontEnds(url, name, seconds, 1));
-        say(`${name}, 3 front ends`, await frontEnds(url, name, seconds, 3));
-      }
-      say("cached reads, embedded engine", await embedded("cached reads", seconds));
-      console.log(`pgbench SKIP LOCKED: ${pgbench(server, SKIP_LOCKED, seconds).toFixed(0)}/s`);
-      say("queue, 1 front end", await frontEnds(url, "queue", seconds, 1));
-      say("queue, 3 front ends", await frontEnds(url, "queue", seconds, 3));
-    }
-    const standby = await server.addStandby();
-    for (let round = 0; round < 2; round++) {
-      const rate = pgbench(server, UPDATE, seconds);
-      console.log(`pgbench updates, synchronous standby: ${rate.toFixed(0)}/s`);
-      const measured = await frontEnds(url, "updates", seconds, 1);
-      say("updates, 1 front end, synchronous standby", measured);
-    }
-    await standby.remove();
+    for (let round = 0; round < 3; round++) await compareOnce(server, url, seconds);
+    await measureTrips(server, seconds);
   } finally {
     await server.remove();
   }
 }
 
-const [role, url = "", name = "", seconds = "5"] = process.argv.slice(2);
-if (role === "front-end") await measure(url, name, Number(seconds));
+async function compareOnce(server: PostgresServer, url: string, seconds: number): Promise<void> {
+  console.log(`pgbench updates: ${pgbench(server, UPDATE, seconds).toFixed(0)}/s`);
+  for (const name of ["updates", "read and update", "cached reads"]) {
+    say(`${name}, 1 front end`, await frontEnds(url, name, seconds, 1));
+    say(`${name}, 3 front ends`, await frontEnds(url, name, seconds, 3));
+  }
+  say("cached reads, embedded engine", await embedded("cached reads", seconds));
+  console.log(`pgbench SKIP LOCKED: ${pgbench(server, SKIP_LOCKED, seconds).toFixed(0)}/s`);
+  say("queue, 1 front end", await frontEnds(url, "queue", seconds, 1));
+  say("queue, 3 front ends", await frontEnds(url, "queue", seconds, 3, CLIENTS));
+}
+
+/** Of one client's call, in milliseconds. */
+async function latency(url: string, name: string, seconds: number): Promise<number> {
+  return 1_000 / (await frontEnds(url, name, seconds, 1, 1)).rate;
+}
+
+/**
+ * Counts the round trips of a call: how much longer it takes behind a slower network, in units of
+ * how much longer a read takes, which is one round trip.
+ */
+async function measureTrips(server: PostgresServer, seconds: number): Promise<void> {
+  const near = server.url("bench");
+  const slow = await delaySocket(server.socketFolder, NETWORK_MS);
+  const far = server.url("bench", slow.folder);
+  const read = await latency(near, "cached reads", seconds);
+  const trip = (await latency(far, "cached reads", seconds)) - read;
+  const update = await latency(near, "updates", seconds);
+  const tell = (what: string, ms: number) =>
+    console.log(`${what}: ${ms.toFixed(2)} ms, ${((ms - update) / trip).toFixed(1)} round trips`);
+  console.log(`a round trip: ${trip.toFixed(2)} ms`);
+  tell("update", update);
+  tell("update behind the network", await latency(far, "updates", seconds));
+  const standby = await server.addStandby();
+  tell("update, standby", await latency(near, "updates", seconds));
+  await standby.remove();
+  const farStandby = await server.addStandby(slow.folder);
+  tell("update, standby behind the network", await latency(near, "updates", seconds));
+  tell("update, both behind the network", await latency(far, "updates", seconds));
+  await farStandby.remove();
+  await slow.close();
+}
+
+/** What the network adds to a round trip, at least. */
+const NETWORK_MS = 1;
+
+const [role, url = "", name = "", seconds = "5", clients = "1"] = process.argv.slice(2);
+if (role === "front-end") await measure(url, name, Number(seconds), Number(clients));
 else await compare(Number(role ?? seconds));

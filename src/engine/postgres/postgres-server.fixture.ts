@@ -70,23 +70,26 @@ export class PostgresServer {
   }
 
   /** The address of a schema that no other test uses. */
-  url(schema = `test_${randomBytes(6).toString("hex")}`): string {
+  url(schema = `test_${randomBytes(6).toString("hex")}`, folder = this.#folder): string {
     if (GIVEN !== undefined) return `${GIVEN}${GIVEN.includes("?") ? "&" : "?"}schema=${schema}`;
     const password = encodeURIComponent(PASSWORD);
-    return `postgres://postgres:${password}@/postgres?host=${this.#folder}&schema=${schema}`;
+    return `postgres://postgres:${password}@/postgres?host=${folder}&schema=${schema}`;
   }
 
   /** The address for PostgreSQL's own programs. */
-  libpqUrl(): string {
-    return this.url("").replace(/[?&]schema=/, "");
+  libpqUrl(folder = this.#folder): string {
+    return this.url("", folder).replace(/[?&]schema=/, "");
   }
 
-  /** Starts a standby on a copy of the data. Commits wait for it from then on, until it is removed. */
-  async addStandby(): Promise<{ remove(): Promise<void> }> {
-    const folder = mkdtempSync(join(tmpdir(), "lazuli-pg-"));
-    if (this.#user !== null) chownSync(folder, this.#user.uid, this.#user.gid);
-    const standby = new PostgresServer(folder, this.#user, [...this.#settings]);
-    this.#runSync("pg_basebackup", "-R", "-D", standby.#dataFolder, "-d", this.libpqUrl());
+  /**
+   * Starts a standby on a copy of the data, which reaches the server by the socket in `folder`.
+   * Commits wait for it from then on, until it is removed.
+   */
+  async addStandby(folder = this.#folder): Promise<{ remove(): Promise<void> }> {
+    const own = mkdtempSync(join(tmpdir(), "lazuli-pg-"));
+    if (this.#user !== null) chownSync(own, this.#user.uid, this.#user.gid);
+    const standby = new PostgresServer(own, this.#user, [...this.#settings]);
+    this.#runSync("pg_basebackup", "-R", "-D", standby.#dataFolder, "-d", this.libpqUrl(folder));
     await standby.resume();
     const waitFor = (names: string) =>
       this.withClient(this.url(), async (client) => {
