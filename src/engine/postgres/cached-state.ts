@@ -28,6 +28,9 @@ export class Needs {
 /** Ends a run of a body that needs something unknown. Whether it gets through does not matter. */
 class Unknown extends Error {}
 
+/** One for all: a stack trace costs more than the run. */
+const UNKNOWN = new Unknown();
+
 /** A run ends after so many guesses. */
 const KEY_GUESSES_MAX = 16_384;
 const RANGE_GUESSES_MAX = 4_096;
@@ -61,7 +64,7 @@ export class CachedState implements State {
     const value = this.#cache.get(name);
     if (value !== undefined) return value ?? undefined;
     this.needs.keys.set(name, key);
-    if (this.needs.keys.size >= KEY_GUESSES_MAX) throw new Unknown();
+    if (this.needs.keys.size >= KEY_GUESSES_MAX) throw UNKNOWN;
     // A guess: most unknown keys have no value. The run is discarded, but shows what else it needs.
     return undefined;
   }
@@ -74,8 +77,14 @@ export class CachedState implements State {
   prefetch(needs: Iterable<Need>, next?: () => Iterable<Need>): void {
     this.#note(needs);
     if (this.needs.isEmpty) return;
-    if (next !== undefined) this.#note(next());
-    throw new Unknown();
+    // Many consumers lack the same first message: one of them names those behind it.
+    if (next !== undefined && !this.#isAwaited()) this.#note(next());
+    throw UNKNOWN;
+  }
+
+  #isAwaited(): boolean {
+    const { keys, parts } = this.needs;
+    return parts.length === 0 && [...keys.keys()].every((name) => this.#cache.awaited.has(name));
   }
 
   #note(needs: Iterable<Need>): void {
@@ -135,7 +144,7 @@ export class CachedState implements State {
     const gap = this.#cache.gapIn(from, until, reverse);
     const limit = this.scanLimit;
     this.needs.parts.push({ from: keyOf(gap.from), until: keyOf(gap.until), reverse, limit });
-    if (this.needs.parts.length > this.#rangeGuessesMax) throw new Unknown();
+    if (this.needs.parts.length > this.#rangeGuessesMax) throw UNKNOWN;
   }
 
   #unknownValues(name: string, from: string, until: string, reverse: boolean): Unknown {
@@ -147,7 +156,7 @@ export class CachedState implements State {
       if (this.needs.keys.size >= UNKNOWN_VALUES_MAX) break;
       if (item.value === undefined) this.needs.keys.set(item.name, item.key);
     }
-    return new Unknown();
+    return UNKNOWN;
   }
 }
 

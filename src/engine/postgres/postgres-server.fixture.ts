@@ -88,8 +88,18 @@ export class PostgresServer {
   async addStandby(folder = this.#folder): Promise<{ remove(): Promise<void> }> {
     const own = mkdtempSync(join(tmpdir(), "lazuli-pg-"));
     if (this.#user !== null) chownSync(own, this.#user.uid, this.#user.gid);
-    const standby = new PostgresServer(own, this.#user, [...this.#settings]);
-    this.#runSync("pg_basebackup", "-R", "-D", standby.#dataFolder, "-d", this.libpqUrl(folder));
+    const primary = `primary_conninfo=${this.libpqUrl(folder)}`;
+    const standby = new PostgresServer(own, this.#user, [...this.#settings, primary]);
+    this.#runSync(
+      "pg_basebackup",
+      "-R",
+      "-c",
+      "fast",
+      "-D",
+      standby.#dataFolder,
+      "-d",
+      this.libpqUrl(),
+    );
     await standby.resume();
     const waitFor = (names: string) =>
       this.withClient(this.url(), async (client) => {

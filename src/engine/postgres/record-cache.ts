@@ -39,6 +39,8 @@ export interface Fetch {
 export class RecordCache {
   /** Ranges derived from the records of this commit. */
   derived = new CachedRanges();
+  /** Names of keys that the next batch is going to fetch. */
+  readonly awaited = new Set<string>();
   readonly #bytesMax: number;
   readonly #tell: ChangeListener;
   readonly #items = new SortedItems<Item>();

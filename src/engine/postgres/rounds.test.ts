@@ -122,6 +122,22 @@ describe("bodies on records that must be fetched", { skip: skip ?? false }, () =
     assert.deepEqual({ runs, named }, { runs: 1, named: 1 });
   });
 
+  test("of bodies that lack the same, one names what the next ones will read", async (t) => {
+    const store = await cold(t);
+    let named = 0;
+    const next = () => {
+      named++;
+      return [k(2)];
+    };
+    const body = (tx: Transaction) => {
+      prefetch(tx, () => [k(1)], next);
+      return `${tx.get(k(1))}`;
+    };
+    const read = await Promise.all(Array.from({ length: 10 }, () => store.transact(body)));
+    assert.deepEqual(new Set(read), new Set(["1"]));
+    assert.equal(named, 1);
+  });
+
   test("bodies that read on fetch more each time", async (t) => {
     const store = await cold(t);
     let runs = 0;

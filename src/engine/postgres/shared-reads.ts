@@ -41,6 +41,7 @@ export class SharedReads {
 
   add(body: WaitingBody): void {
     this.#waiting.push(body);
+    for (const name of body.needs.keys.keys()) this.#cache.awaited.add(name);
     if (!this.#isRunning) void this.#run();
   }
 
@@ -88,6 +89,7 @@ export class SharedReads {
     telling: readonly Step[],
   ): Promise<LastCommit | null> {
     const fetching = new Fetching(bodies, this.#cache);
+    this.#cache.awaited.clear();
     const fetch = this.#cache.beginFetch();
     const news = [{ statement: READ_LAST, values: [] }, askForChanges(this.#cache)];
     try {

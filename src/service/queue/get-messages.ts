@@ -25,7 +25,7 @@ export interface GetMessages extends QueueAsked {
 }
 
 /** How many messages are fetched with those that are taken, if they must be fetched. */
-const NEXT_MESSAGES = 64;
+const NEXT_MESSAGES = 128;
 
 export interface GotMessage extends PeekedMessage {
   readonly receipt: Bytes;
