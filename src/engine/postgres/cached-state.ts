@@ -25,6 +25,9 @@ export class Needs {
   }
 }
 
+/** Those of a body that has not run yet. */
+export const NO_NEEDS: Needs = new Needs();
+
 /** Ends a run of a body that needs something unknown. Whether it gets through does not matter. */
 class Unknown extends Error {}
 
@@ -47,7 +50,8 @@ export class CachedState implements State {
   newest = 0;
   /** How many entries the next scan is going to take. */
   scanLimit = 1;
-  needs = new Needs();
+  /** Made when it is first needed: most reads lack nothing. */
+  #needs: Needs | null = null;
   readonly #cache: RecordCache;
   readonly #rangeGuessesMax: number;
 
@@ -58,6 +62,22 @@ export class CachedState implements State {
   constructor(cache: RecordCache, guessesRanges: boolean) {
     this.#cache = cache;
     this.#rangeGuessesMax = guessesRanges ? RANGE_GUESSES_MAX : 0;
+  }
+
+  get lacksNothing(): boolean {
+    return this.#needs === null || this.#needs.isEmpty;
+  }
+
+  get needs(): Needs {
+    this.#needs ??= new Needs();
+    return this.#needs;
+  }
+
+  /** Returns what was lacked so far, and begins again. */
+  takeNeeds(): Needs {
+    const { needs } = this;
+    this.#needs = null;
+    return needs;
   }
 
   get(key: Bytes, name = nameOf(key)): Bytes | undefined {
@@ -76,7 +96,7 @@ export class CachedState implements State {
   /** Ends the run if something of this is unknown, with all of it in `needs`, and what is `next`. */
   prefetch(needs: Iterable<Need>, next?: () => Iterable<Need>): void {
     this.#note(needs);
-    if (this.needs.isEmpty) return;
+    if (this.lacksNothing) return;
     // Many consumers lack the same first message: one of them names those behind it.
     if (next !== undefined && !this.#isAwaited()) this.#note(next());
     throw UNKNOWN;

@@ -67,7 +67,7 @@ export class Call {
       ran = { isRefused: true, outcome: refusal, view };
     }
     this.#ran = ran;
-    if (cached.needs.isEmpty) return true;
+    if (cached.lacksNothing) return true;
     this.discard();
     this.rounds++;
     return false;

@@ -3,7 +3,7 @@ import type { Instant } from "../../base/clock.ts";
 import { MIB } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { byteaArray } from "./bytea.ts";
-import { CachedState, GroupState, type GroupWrite, Needs } from "./cached-state.ts";
+import { CachedState, GroupState, type GroupWrite } from "./cached-state.ts";
 import type { Call } from "./call.ts";
 import type { Row } from "./driver.ts";
 import { Fetching } from "./fetching.ts";
@@ -83,8 +83,7 @@ export class CommitGroup {
 
   /** Fetches what the last run lacked, under the write lock: everybody else waits for it. */
   async fetch({ rounds }: Call, wire: Wire): Promise<void> {
-    const { needs } = this.#cached;
-    this.#cached.needs = new Needs();
+    const needs = this.#cached.takeNeeds();
     const fetching = new Fetching([{ needs, rounds }], this.#cache);
     const fetch = this.#cache.beginFetch();
     try {
