@@ -25,14 +25,8 @@ export class Needs {
   }
 }
 
-/** Those of a body that has not run yet. */
-export const NO_NEEDS: Needs = new Needs();
-
 /** Ends a run of a body that needs something unknown. Whether it gets through does not matter. */
 class Unknown extends Error {}
-
-/** One for all: a stack trace costs more than the run. */
-const UNKNOWN = new Unknown();
 
 /** A run ends after so many guesses. */
 const KEY_GUESSES_MAX = 16_384;
@@ -84,7 +78,7 @@ export class CachedState implements State {
     const value = this.#cache.get(name);
     if (value !== undefined) return value ?? undefined;
     this.needs.keys.set(name, key);
-    if (this.needs.keys.size >= KEY_GUESSES_MAX) throw UNKNOWN;
+    if (this.needs.keys.size >= KEY_GUESSES_MAX) throw new Unknown();
     // A guess: most unknown keys have no value. The run is discarded, but shows what else it needs.
     return undefined;
   }
@@ -99,7 +93,7 @@ export class CachedState implements State {
     if (this.lacksNothing) return;
     // Many consumers lack the same first message: one of them names those behind it.
     if (next !== undefined && !this.#isAwaited()) this.#note(next());
-    throw UNKNOWN;
+    throw new Unknown();
   }
 
   #isAwaited(): boolean {
@@ -164,7 +158,7 @@ export class CachedState implements State {
     const gap = this.#cache.gapIn(from, until, reverse);
     const limit = this.scanLimit;
     this.needs.parts.push({ from: keyOf(gap.from), until: keyOf(gap.until), reverse, limit });
-    if (this.needs.parts.length > this.#rangeGuessesMax) throw UNKNOWN;
+    if (this.needs.parts.length > this.#rangeGuessesMax) throw new Unknown();
   }
 
   #unknownValues(name: string, from: string, until: string, reverse: boolean): Unknown {
@@ -176,7 +170,7 @@ export class CachedState implements State {
       if (this.needs.keys.size >= UNKNOWN_VALUES_MAX) break;
       if (item.value === undefined) this.needs.keys.set(item.name, item.key);
     }
-    return UNKNOWN;
+    return new Unknown();
   }
 }
 

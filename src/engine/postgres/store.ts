@@ -14,7 +14,7 @@ import { runBody } from "../body-view.ts";
 import { ChangeListeners } from "../change-listeners.ts";
 import type { PostgresAddress } from "./address.ts";
 import { ReadView } from "./body-views.ts";
-import { CachedState, type Needs, NO_NEEDS } from "./cached-state.ts";
+import { CachedState, Needs } from "./cached-state.ts";
 import { Call } from "./call.ts";
 import { Connections } from "./connections.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -133,7 +133,7 @@ export class PostgresStore implements Store {
   }
 
   read<T>(body: (view: View) => T): Promise<T> {
-    const first = { needs: NO_NEEDS, rounds: 0, nowMs: null };
+    const first = { needs: new Needs(), rounds: 0, nowMs: null };
     return this.#call((resolve, reject) => this.#read(body, resolve, reject, first));
   }
 
