@@ -64,8 +64,8 @@ export class GroupCommits {
   #lastStamp: Stamp = 0n;
   /** The greatest that a body got when it was tried. It gets the same again if it is not too late. */
   #lastTriedStamp: Stamp = 0n;
-  /** The last commit of this front end. */
-  #own: Pick<LastCommit, "number" | "nowMs"> | null = null;
+  /** The last commit of this front end. In a later session, the database may not have it any more. */
+  #own: (Pick<LastCommit, "number" | "nowMs"> & { readonly session: Session }) | null = null;
   /** Whether nobody else had committed since, when it was last looked. */
   #isAlone = false;
 
@@ -111,7 +111,7 @@ export class GroupCommits {
       // Calls of this iteration of the event loop share a group.
       await new Promise(setImmediate);
       if (!this.#connections.isCurrent(session)) return;
-      const group = this.#runOnCache();
+      const group = this.#runOnCache(session);
       if (group !== null) return this.#finish(session, group);
     }
     let group: CommitGroup;
@@ -130,9 +130,9 @@ export class GroupCommits {
   }
 
   /** Runs bodies on the cache. Null if it is not as of the last own commit, or lacks something. */
-  #runOnCache(): CommitGroup | null {
+  #runOnCache(session: Session): CommitGroup | null {
     const own = this.#own;
-    if (own === null || own.number !== this.#cache.number) return null;
+    if (own?.session !== session || own.number !== this.#cache.number) return null;
     const { database, test } = this.#time;
     const nowMs = Math.max((test ?? database).now(), own.nowMs);
     const last = { number: own.number, stamp: this.#lastStamp, nowMs };
@@ -196,7 +196,7 @@ export class GroupCommits {
     if (row === undefined) return this.#runAgain(group);
     this.#sequence++;
     this.#time.database.hear(Number(row[0]));
-    this.#own = { number: group.number, nowMs: group.nowMs };
+    this.#own = { session, number: group.number, nowMs: group.nowMs };
     // A read may have told of this commit already, and of later ones.
     const isNews = this.#connections.isCurrent(session) && group.isNextOf(this.#cache);
     if (isNews) this.#cache.advanceByOwn(group.number, group.copyOfWrites());
