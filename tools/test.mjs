@@ -32,6 +32,7 @@ const NODE_TESTS = [
     (name) => `dist/test/smb/${name}.test.js`,
   ),
   ...["lazuli", "packed-package"].map((name) => `dist/test/command/${name}.test.js`),
+  "dist/test/import/zstd.test.js",
 ];
 
 /** The client tests that run on three front ends over PostgreSQL whenever all tests run: those of concurrency. */

@@ -131,9 +131,9 @@ function sentenceOf(done: TransferDone, title: string): string {
   const { objects, bytes, skipped, failed, isStopped } = done;
   if (isStopped) return "Stopped. Run the same command again.";
   const extra = [
-    ...(skipped > 0 ? [`${skipped} were there already`] : []),
+    ...(skipped > 0 ? [`${skipped} ${skipped === 1 ? "was" : "were"} there already`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];
-  const amount = `${objects} objects, ${(bytes / MIB).toFixed(1)} MiB`;
+  const amount = `${objects} ${objects === 1 ? "object" : "objects"}, ${(bytes / MIB).toFixed(1)} MiB`;
   return `${title}: ${[amount, ...extra].join("; ")}.`;
 }

@@ -19,6 +19,7 @@ export const FILE_NEEDS = {
   getShareAcl: share("", "read"),
   setShareAcl: share("", "write"),
   getShareStats: share("r", "read"),
+  listShareSnapshots: share("r", "read"),
   snapshotShare: share("cw", "write"),
   undeleteShare: share("w", "restore/action"),
   leaseShare: share("w", "lease/action"),

@@ -1,10 +1,14 @@
 import type { AccessControl } from "./item.ts";
-import type { RestClient } from "./rest-client.ts";
+import type { Headers, RestClient } from "./rest-client.ts";
 
 /** Owners and ACLs, through the operations of Data Lake. `path` begins with the container. */
 
-export async function readControl(client: RestClient, path: string): Promise<AccessControl> {
-  const query = { action: "getAccessControl" };
+export async function readControl(
+  client: RestClient,
+  path: string,
+  of: Headers,
+): Promise<AccessControl> {
+  const query = { action: "getAccessControl", ...of };
   const answer = await client.request({ service: "blob", method: "HEAD", path, query });
   return {
     owner: answer.header("x-ms-owner") ?? "",

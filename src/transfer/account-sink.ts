@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { writeControl } from "./access-control.ts";
+import { DeletedHolders } from "./deleted-holders.ts";
 import type { Existing, Target } from "./existing.ts";
 import {
   type BlobItem,
@@ -15,11 +16,12 @@ import {
   type TableItem,
   type Written,
 } from "./item.ts";
+import { GONE, isoOf, pastHeaders, versionHeaders } from "./past.ts";
 import { isSmallPut, putBlob, putSmallBlobs } from "./put-blob.ts";
 import { putEntities } from "./put-entities.ts";
 import { putDirectory, putFile, removeItem, setTerms } from "./put-file.ts";
 import { putMessages, restoreMessages } from "./put-messages.ts";
-import type { Asked, RestClient } from "./rest-client.ts";
+import type { Asked, Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { metadataHeaders, policiesBody } from "./written-headers.ts";
 
@@ -41,15 +43,19 @@ export class AccountSink implements Sink {
   readonly #shares = new Map<string, ShareItem>();
   /** Whether the target takes many small blobs at once; known when it has a container. */
   #takesMany = false;
+  readonly #deleted: DeletedHolders;
 
   constructor(client: RestClient, existing: Existing, clock: Clock) {
     this.#client = client;
     this.#existing = existing;
     this.#clock = clock;
+    this.#deleted = new DeletedHolders(client);
   }
 
-  async put(item: Item): Promise<Written> {
+  async put(given: Item): Promise<Written> {
     const client = this.#client;
+    const item = await this.#deleted.placed(given);
+    if (item === null) return "skipped";
     switch (item.kind) {
       case "service":
         return this.#putService(item);
@@ -85,7 +91,9 @@ export class AccountSink implements Sink {
   }
 
   isForMany(item: Item): item is BlobItem {
-    return this.#takesMany && item.kind === "blob" && isSmallPut(item, this.#containerOf(item));
+    // What lies in a deleted container is written to another place, one by one.
+    if (!this.#takesMany || item.kind !== "blob" || item.version !== undefined) return false;
+    return isSmallPut(item, this.#containerOf(item));
   }
 
   async putMany(items: readonly BlobItem[]): Promise<readonly (Written | TransferError)[]> {
@@ -98,6 +106,11 @@ export class AccountSink implements Sink {
   }
 
   async finish(): Promise<void> {
+    await this.#finishDirectories();
+    await this.#deleted.finish();
+  }
+
+  async #finishDirectories(): Promise<void> {
     // Later items of the same path are newer, and children come before what they lie in.
     const last = new Map(this.#directories.map((item) => [`${item.share}/${item.path}`, item]));
     this.#directories = [];
@@ -126,7 +139,7 @@ export class AccountSink implements Sink {
         path: own,
         ...(isEncoded === undefined && item.kind !== "table" ? {} : { isEncoded: true }),
         ...(restype === undefined ? {} : { query: { restype } }),
-        ...(item.kind === "table" ? { headers: TABLE_HEADERS } : {}),
+        headers: await this.#headersToDelete(item),
         expects: [404],
       });
       return true;
@@ -136,6 +149,15 @@ export class AccountSink implements Sink {
       `The ${nameOf(item)} exists already. Choose with --existing: skip leaves what is there, ` +
         "overwrite replaces it.",
     );
+  }
+
+  /** A server of ours keeps nothing of an import that is given up, although it keeps deletions. */
+  async #headersToDelete({ kind }: Item): Promise<Headers> {
+    if (kind === "table") return TABLE_HEADERS;
+    if (kind !== "container" && kind !== "share") return {};
+    const isOurs = await this.#client.isOurs(kind === "container" ? "blob" : "file");
+    const snapshots = kind === "share" ? { "x-ms-delete-snapshots": "include" } : {};
+    return { ...snapshots, ...(isOurs ? GONE : {}) };
   }
 
   async #putService({ service, xml }: ServiceItem): Promise<Written> {
@@ -157,7 +179,8 @@ export class AccountSink implements Sink {
     this.#takesMany = await this.#client.isOurs("blob");
     const put = { service: "blob", method: "PUT", path } as const;
     const access = publicAccess === undefined ? {} : { "x-ms-blob-public-access": publicAccess };
-    const headers = { ...metadataHeaders(metadata), ...access };
+    const past = await versionHeaders(this.#client, "blob", item);
+    const headers = { ...metadataHeaders(metadata), ...access, ...past };
     const query = { restype: "container" };
     const isNew = await this.#createContainer(item, { ...put, query, headers });
     if (!isNew && this.#existing === "skip") return "skipped";
@@ -166,12 +189,13 @@ export class AccountSink implements Sink {
       const set = metadataHeaders(metadata);
       await this.#client.request({ ...put, query: { ...query, comp: "metadata" }, headers: set });
     }
-    if (!isNew || policies.length > 0) {
+    // What comes behind the creation changes the ETag: the last request gives it its past.
+    if (!isNew || policies.length > 0 || item.control !== undefined) {
       const body = policiesBody(policies);
       await this.#client.request({
         ...put,
         query: { ...query, comp: "acl" },
-        headers: access,
+        headers: { ...access, ...past },
         body,
       });
     }
@@ -260,7 +284,8 @@ export class AccountSink implements Sink {
       ...(quotaGib === undefined ? {} : { "x-ms-share-quota": `${quotaGib}` }),
       ...(tier === undefined ? {} : { "x-ms-access-tier": tier }),
     };
-    const headers = { ...metadataHeaders(metadata), ...terms };
+    const past = await versionHeaders(this.#client, "file", item);
+    const headers = { ...metadataHeaders(metadata), ...terms, ...past };
     const isNew = await this.#create(item, { ...put, query, headers }, "ShareAlreadyExists");
     this.#shares.set(item.name, item);
     if (!isNew && this.#existing === "skip") {
@@ -275,14 +300,32 @@ export class AccountSink implements Sink {
     }
     if (!isNew || policies.length > 0) {
       const body = policiesBody(policies);
-      await this.#client.request({ ...put, query: { ...query, comp: "acl" }, body });
+      await this.#client.request({ ...put, query: { ...query, comp: "acl" }, headers: past, body });
     }
     return "written";
   }
 
+  async #takeSnapshot(item: ShareSnapshotItem): Promise<"written"> {
+    await this.#finishDirectories();
+    if (await this.#client.isOurs("file")) await this.#giveSnapshot(item);
+    else await this.#makeSnapshot(item);
+    return "written";
+  }
+
+  async #giveSnapshot(item: ShareSnapshotItem): Promise<void> {
+    const { share: path, taken: id, etag, modified, metadata, quotaGib: quota } = item;
+    const past = pastHeaders({ id, etag, modified: isoOf(modified), quota });
+    await this.#client.request({
+      service: "file",
+      method: "PUT",
+      path,
+      query: { restype: "share", comp: "snapshot" },
+      headers: { ...metadataHeaders(metadata), ...past },
+    });
+  }
+
   /** The share has the terms of the snapshot for a moment, which cannot be told otherwise. */
-  async #takeSnapshot({ share, metadata, quotaGib }: ShareSnapshotItem): Promise<"written"> {
-    await this.finish();
+  async #makeSnapshot({ share, metadata, quotaGib }: ShareSnapshotItem): Promise<void> {
     const put = { service: "file", method: "PUT", path: share } as const;
     const set = async (terms: Pick<ShareItem, "metadata" | "quotaGib">) => {
       const query = { restype: "share", comp: "metadata" };
@@ -294,7 +337,6 @@ export class AccountSink implements Sink {
     await set({ metadata, ...(quotaGib === undefined ? {} : { quotaGib }) });
     await this.#client.request({ ...put, query: { restype: "share", comp: "snapshot" } });
     await set(this.#shares.get(share) ?? { metadata: [] });
-    return "written";
   }
 
   async #statusOf(service: "queue", path: string, query: Record<string, string>): Promise<number> {

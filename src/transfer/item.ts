@@ -47,7 +47,22 @@ export interface ServiceItem {
   readonly xml: string;
 }
 
-export interface ContainerItem {
+/** What a container or share has that was deleted and can be restored. */
+export interface Deletable {
+  /** Tells it from others of this name. What lies in it has the same. */
+  readonly version?: string;
+  /** When it was deleted, and until when it can be restored. */
+  readonly deleted?: string;
+  readonly until?: string;
+}
+
+/** What only a server of ours takes from an import. */
+export interface Versioned {
+  readonly etag?: string;
+  readonly modified?: string;
+}
+
+export interface ContainerItem extends Deletable, Versioned {
   readonly kind: "container";
   readonly name: string;
   readonly metadata: Pairs;
@@ -70,6 +85,8 @@ export interface AccessControl {
 export interface BlobItem {
   readonly kind: "blob";
   readonly container: string;
+  /** Of a container that was deleted. */
+  readonly version?: string;
   readonly name: string;
   /** Empty if the blob has uncommitted blocks only. */
   readonly revisions: readonly BlobRevision[];
@@ -102,6 +119,7 @@ export interface BlobRevision extends ContentHeaders {
   readonly tags: Pairs;
   /** Missing unless somebody has set it. */
   readonly tier?: string;
+  readonly tierChanged?: string;
   readonly sequenceNumber?: string;
   readonly sealed?: boolean;
   /** Of a blob that was committed from blocks. */
@@ -112,6 +130,11 @@ export interface BlobRevision extends ContentHeaders {
   readonly ranges?: readonly Range[];
   /** In a container with directories. */
   readonly control?: AccessControl;
+  /** Whether Data Lake wrote it, so that it may add to it. */
+  readonly dataLake?: boolean;
+  readonly encryptionContext?: string;
+  /** The copy that made it. */
+  readonly copy?: Copy;
   /** When a file in a directory expires. */
   readonly expires?: string;
   /** The digest is new: the one that the server computes stays. */
@@ -128,7 +151,19 @@ export interface Block {
   readonly bytes: number;
 }
 
+/** A copy that is over, with the values of its headers. */
+export interface Copy {
+  readonly id: string;
+  readonly source: string;
+  readonly status: string;
+  readonly progress: string;
+  readonly completed: string;
+  readonly description?: string;
+}
+
+/** An uncommitted block; of a file of Data Lake what was appended and not flushed. */
 export interface StagedBlock {
+  /** In Base64, or the position of what was appended. */
   readonly id: string;
   readonly body: Body;
 }
@@ -173,24 +208,30 @@ export interface EntitiesItem {
   readonly entities: readonly Entity[];
 }
 
-/** By name, with a type annotation for each property whose type the value does not show. */
+/**
+ * By name, with a type annotation for each property whose type the value does not show. Timestamp
+ * has none: only a server of ours takes it.
+ */
 export type Entity = Readonly<Record<string, string | number | boolean>>;
 
-export interface ShareItem {
+export interface ShareItem extends Deletable, Versioned {
   readonly kind: "share";
   readonly name: string;
   readonly metadata: Pairs;
   readonly policies: readonly Policy[];
   readonly quotaGib?: number;
   readonly tier?: string;
+  readonly tierChanged?: string;
   /** How many there are. What they show comes before them, oldest first, and the share last. */
   readonly snapshots?: number;
 }
 
 /** A snapshot of a share as it is now, when everything before this item is in it. */
-export interface ShareSnapshotItem {
+export interface ShareSnapshotItem extends Versioned {
   readonly kind: "shareSnapshot";
   readonly share: string;
+  /** Of a share that was deleted. */
+  readonly version?: string;
   /** When it was taken. */
   readonly taken: string;
   readonly metadata: Pairs;
@@ -201,12 +242,13 @@ export interface ShareSnapshotItem {
 export interface RemovalItem {
   readonly kind: "removal";
   readonly share: string;
+  readonly version?: string;
   readonly path: string;
   readonly isDirectory: boolean;
 }
 
 /** Times and attributes of a file or directory, as File headers write them. */
-export interface FileTerms {
+export interface FileTerms extends Versioned {
   readonly attributes?: string;
   readonly created?: string;
   readonly written?: string;
@@ -218,6 +260,7 @@ export interface FileTerms {
 export interface DirectoryItem extends FileTerms {
   readonly kind: "directory";
   readonly share: string;
+  readonly version?: string;
   /** "" for the root. */
   readonly path: string;
   readonly metadata: Pairs;
@@ -226,12 +269,15 @@ export interface DirectoryItem extends FileTerms {
 export interface FileItem extends FileTerms, ContentHeaders {
   readonly kind: "file";
   readonly share: string;
+  readonly version?: string;
   readonly path: string;
   /** The first snapshot that shows it so; missing for the share itself. */
   readonly snapshot?: string;
   readonly metadata: Pairs;
   /** The written ranges, as offsets: from, until. */
   readonly ranges?: readonly Range[];
+  /** The copy that made it. */
+  readonly copy?: Copy;
   readonly body: Body;
 }
 

@@ -1,6 +1,8 @@
+import { DAY_MS } from "../base/limits.ts";
 import { percentDecode } from "../base/percent-text.ts";
 import { parseXml, type XmlElement } from "../front/rest/xml/parse-xml.ts";
-import type { Pairs, Policy } from "./item.ts";
+import type { Answer } from "./answer.ts";
+import type { Deletable, Pairs, Policy, Versioned } from "./item.ts";
 import type { Asked, RestClient } from "./rest-client.ts";
 
 /** Reads the XML lists of the services. */
@@ -62,6 +64,45 @@ export async function policiesAt(client: RestClient, asked: Asked): Promise<Poli
     });
     return { id: textAt(identifier, "Id") ?? "", ...Object.fromEntries(found) };
   });
+}
+
+/** ETag and time of last change in a list. */
+export function versionedAt(found: XmlElement): Versioned {
+  const properties = childAt(found, "Properties");
+  const [etag, modified] = [textAt(properties, "Etag"), textAt(properties, "Last-Modified")];
+  return {
+    ...(etag === undefined ? {} : { etag }),
+    ...(modified === undefined ? {} : { modified }),
+  };
+}
+
+/** The same in the headers of an answer. */
+export function versionedIn(answer: Answer): Versioned {
+  const [etag, modified] = [answer.header("etag"), answer.header("last-modified")];
+  return {
+    ...(etag === undefined ? {} : { etag }),
+    ...(modified === undefined ? {} : { modified }),
+  };
+}
+
+/** What a list tells of a deleted container or share. */
+export function deletableAt(found: XmlElement): Deletable {
+  const version = textAt(found, "Version");
+  const properties = childAt(found, "Properties");
+  if (version === undefined || textAt(found, "Deleted") !== "true") return {};
+  return { version, ...retentionAt((name) => textAt(properties, name)) };
+}
+
+/** Lists tell whole days: the end is as many days behind the deletion as the policy said. */
+export function retentionAt(
+  text: (name: string) => string | undefined,
+): Pick<Deletable, "deleted" | "until"> {
+  const deletedMs = Date.parse(text("DeletedTime") ?? "");
+  if (Number.isNaN(deletedMs)) return {};
+  const daysLeft = Number(text("RemainingRetentionDays") ?? "0");
+  const days = daysLeft + Math.floor((Date.now() - deletedMs) / DAY_MS) + 1;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return { deleted: iso(deletedMs), until: iso(deletedMs + days * DAY_MS) };
 }
 
 /** Metadata in the headers of an answer, with the case of their names. */

@@ -4,6 +4,7 @@ import { writeControl } from "./access-control.ts";
 import type { Target } from "./existing.ts";
 import type { BlobItem, BlobRevision, Block, Body, Pairs, Written } from "./item.ts";
 import { listAll, nameAt } from "./listed.ts";
+import { isoOf, pastHeaders } from "./past.ts";
 import type { Asked, Headers, RestClient, Together } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
@@ -33,7 +34,7 @@ export async function putBlob(
   const isOurs = await client.isOurs("blob");
   if (!isOurs) requireOrdinary(item);
   for (const [at, revision] of item.revisions.entries()) {
-    const past = isOurs ? pastHeaders(revision) : {};
+    const past = isOurs ? pastOf(revision) : {};
     // Put Blob takes the past with the bytes; the others need a request of their own.
     const isAtOnce = isPutWhole(revision);
     const headers = { ...(at === 0 ? once : {}), ...(isAtOnce ? past : {}) };
@@ -42,7 +43,10 @@ export async function putBlob(
     if (isOurs || revision.snapshot === undefined) continue;
     await client.request({ ...PUT, path, query: { comp: "snapshot" } });
   }
-  for (const { id, body } of item.staged ?? []) await putBlock(client, path, id, body);
+  const isDataLake = item.revisions.at(-1)?.dataLake === true;
+  for (const { id, body } of item.staged ?? []) {
+    await (isDataLake ? append(client, path, id, body) : putBlock(client, path, id, body));
+  }
   return "written";
 }
 
@@ -70,7 +74,7 @@ export async function putSmallBlobs(
   const pathOf = ({ name }: BlobItem) => `${container}/${name}`;
   const puts = (item: BlobItem): Asked => {
     const [revision] = item.revisions as readonly [BlobRevision];
-    const headers = { ...blobHeaders(revision), ...once, ...pastHeaders(revision) };
+    const headers = { ...blobHeaders(revision), ...once, ...pastOf(revision) };
     return { ...PUT, path: pathOf(item), headers, body: revision.body, expects: TAKEN };
   };
   const deletions = replaces ? items.map((item) => deletion(pathOf(item))) : [];
@@ -96,19 +100,27 @@ function requireOrdinary({ revisions }: BlobItem): void {
 }
 
 /** What clients cannot set, for a server of ours. */
-function pastHeaders(revision: BlobRevision): Headers {
+function pastOf(revision: BlobRevision): Headers {
   const { snapshot, version, isEarlier, etag, deleted, until } = revision;
+  const { dataLake, encryptionContext, copy, tierChanged } = revision;
   const as = snapshot !== undefined ? "snapshot" : isEarlier === true ? "version" : "current";
   const [created, modified] = [isoOf(revision.created), isoOf(revision.modified)];
-  const past = { as, id: snapshot ?? version, etag, created, modified, deleted, until };
+  const past = {
+    as,
+    id: snapshot ?? version,
+    etag,
+    created,
+    modified,
+    deleted,
+    until,
+    dataLake,
+    encryptionContext,
+    copy,
+    tierChanged,
+  };
   // Plain files have no past, and most imports of many small blobs are of plain files.
   if (as === "current" && !version && !etag && !created && !modified && !deleted) return {};
-  return { "x-lazuli-past": JSON.stringify(past) };
-}
-
-function isoOf(time: string | undefined): string | undefined {
-  const ms = Date.parse(time ?? "");
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+  return pastHeaders(past);
 }
 
 async function place(client: RestClient, path: string, headers: Headers): Promise<void> {
@@ -235,6 +247,9 @@ function isPutWhole(revision: BlobRevision): boolean {
   return isOne && keepsMd5 && !isMore;
 }
 
+/** The first version with the tier Cold. */
+const COLD_SINCE = "2021-12-02";
+
 function blobHeaders(revision: BlobRevision): Record<string, string> {
   const tags = tagsText(revision);
   return {
@@ -243,6 +258,7 @@ function blobHeaders(revision: BlobRevision): Record<string, string> {
     ...metadataHeaders(revision.metadata),
     ...(tags === "" || tags.length > TAGS_HEADER_CHARS_MAX ? {} : { "x-ms-tags": tags }),
     ...(revision.tier === undefined ? {} : { "x-ms-access-tier": revision.tier }),
+    ...(revision.tier === "Cold" ? { "x-ms-version": COLD_SINCE } : {}),
   };
 }
 
@@ -294,6 +310,12 @@ function newBlocks(bytes: number): Block[] {
 
 async function putBlock(client: RestClient, path: string, id: string, body: Body): Promise<void> {
   await client.request({ ...PUT, path, query: { comp: "block", blockid: id }, body });
+}
+
+/** What was appended to a file of Data Lake and not flushed, at its position. */
+async function append(client: RestClient, path: string, at: string, body: Body): Promise<void> {
+  const query = { action: "append", position: `${Number(at)}` };
+  await client.request({ service: "blob", method: "PATCH", path, query, body });
 }
 
 async function putPages(

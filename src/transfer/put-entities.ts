@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Target } from "./existing.ts";
 import type { Entity } from "./item.ts";
-import type { RestClient } from "./rest-client.ts";
+import { pastHeaders } from "./past.ts";
+import type { Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 
 /** The most entities and bytes of an entity group transaction, with room for its own lines. */
@@ -16,45 +17,58 @@ export async function putEntities(
   { isNew, existing }: Target,
 ): Promise<void> {
   const isSkipping = !isNew && existing !== "overwrite";
+  const isOurs = await client.isOurs("table");
   let batch: string[] = [];
   let bytes = 0;
   for (const entity of entities) {
-    const operation = operationOf(table, entity, isSkipping, client);
+    const written = writtenOf(entity, isOurs);
+    const operation = operationOf(table, written, isSkipping, client);
     const more = Buffer.byteLength(operation);
     if (batch.length === BATCH_MAX || bytes + more > BATCH_BYTES_MAX) {
       await send(client, batch);
       batch = [];
       bytes = 0;
     }
-    if (isSkipping) await insert(client, table, entity);
+    if (isSkipping) await insert(client, table, written);
     else batch.push(operation);
     bytes += more;
   }
   if (batch.length > 0) await send(client, batch);
 }
 
+interface Written {
+  readonly entity: Entity;
+  readonly past: Headers;
+}
+
+/** ETags are made from the Timestamp, which only a server of ours takes. */
+function writtenOf({ Timestamp: modified, ...entity }: Entity, isOurs: boolean): Written {
+  return { entity, past: isOurs && modified !== undefined ? pastHeaders({ modified }) : {} };
+}
+
 /** An insert or a replace, as a part of a batch. */
 function operationOf(
   table: string,
-  entity: Entity,
+  { entity, past }: Written,
   isSkipping: boolean,
   client: RestClient,
 ): string {
   if (isSkipping) return "";
   const url = `${client.address.urls.table}/${table}(${keysOf(entity)})`;
+  const own = Object.entries(past).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
-    `PUT ${url} HTTP/1.1\r\nContent-Type: application/json\r\n` +
+    `PUT ${url} HTTP/1.1\r\nContent-Type: application/json\r\n${own.join("")}` +
     `Accept: application/json;odata=nometadata\r\n\r\n${JSON.stringify(entity)}\r\n`
   );
 }
 
 /** One by one, because an entity that is there already refuses a whole batch. */
-async function insert(client: RestClient, table: string, entity: Entity): Promise<void> {
+async function insert(client: RestClient, table: string, { entity, past }: Written): Promise<void> {
   await client.request({
     service: "table",
     method: "POST",
     path: table,
-    headers: { ...JSON_HEADERS, Prefer: "return-no-content" },
+    headers: { ...JSON_HEADERS, Prefer: "return-no-content", ...past },
     body: Buffer.from(JSON.stringify(entity)),
     expects: ["EntityAlreadyExists"],
   });

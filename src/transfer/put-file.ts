@@ -1,5 +1,6 @@
 import type { Target } from "./existing.ts";
-import type { DirectoryItem, FileItem, FileTerms, RemovalItem } from "./item.ts";
+import type { DirectoryItem, FileItem, FileTerms, RemovalItem, Written } from "./item.ts";
+import { versionHeaders } from "./past.ts";
 import { partsOf } from "./put-blob.ts";
 import type { RestClient } from "./rest-client.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
@@ -13,7 +14,7 @@ export async function putFile(
   client: RestClient,
   item: FileItem,
   target: Target,
-): Promise<"written" | "skipped"> {
+): Promise<Written> {
   const path = `${item.share}/${item.path}`;
   if (!target.isNew && target.existing !== "overwrite" && (await isThere(client, path))) {
     return "skipped";
@@ -22,7 +23,8 @@ export async function putFile(
   const { bytes } = item.body;
   const content = contentHeaders(item, "x-ms-");
   const size = { "x-ms-type": "file", "x-ms-content-length": `${bytes}` };
-  const headers = { ...size, ...content, ...terms, ...metadataHeaders(item.metadata) };
+  const past = await versionHeaders(client, "file", item);
+  const headers = { ...size, ...content, ...terms, ...past, ...metadataHeaders(item.metadata) };
   await client.request({ ...PUT, path, headers });
   let isWritten = false;
   for (const [from, until] of item.ranges ?? [[0, bytes] as const]) {
@@ -36,7 +38,7 @@ export async function putFile(
   }
   if (isWritten) {
     const query = { comp: "properties" };
-    await client.request({ ...PUT, path, query, headers: { ...content, ...terms } });
+    await client.request({ ...PUT, path, query, headers: { ...content, ...terms, ...past } });
   }
   return "written";
 }
@@ -56,7 +58,7 @@ export async function putDirectory(
   client: RestClient,
   item: DirectoryItem,
   target: Target,
-): Promise<"written" | "skipped"> {
+): Promise<Written> {
   const path = item.path === "" ? item.share : `${item.share}/${item.path}`;
   const query = { restype: "directory" };
   const terms = await termsHeaders(client, item.share, item);
@@ -88,7 +90,8 @@ export async function removeItem(client: RestClient, item: RemovalItem): Promise
 
 /** Sets the times of a directory again, after its children were written. */
 export async function setTerms(client: RestClient, item: DirectoryItem): Promise<void> {
-  const headers = await termsHeaders(client, item.share, item);
+  const terms = await termsHeaders(client, item.share, item);
+  const headers = { ...terms, ...(await versionHeaders(client, "file", item)) };
   const path = item.path === "" ? item.share : `${item.share}/${item.path}`;
   const query = { restype: "directory", comp: "properties" };
   await client.request({ ...PUT, path, query, headers });

@@ -3,56 +3,77 @@ import { readControl } from "./access-control.ts";
 import { RestRefusal } from "./answer.ts";
 import { fetchTogether } from "./fetch-together.ts";
 import type { BlobItem, ContainerItem, StagedBlock } from "./item.ts";
-import { childAt, listAll, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
+import {
+  childAt,
+  deletableAt,
+  listAll,
+  nameAt,
+  pairsAt,
+  policiesAt,
+  textAt,
+  versionedAt,
+} from "./listed.ts";
+import { versionOf, versionQuery } from "./past.ts";
 import { RevisionReader } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
-import type { RestClient } from "./rest-client.ts";
+import type { Headers, RestClient } from "./rest-client.ts";
 
 const GET = { service: "blob", method: "GET" } as const;
 /** Few enough that a page with metadata and tags is not too long for the parser. */
 const PAGE_BLOBS = "500";
 /** What only a server of ours lets an export read whole. */
-const OURS = "versions,deleted,uncommittedblobs,lazuli-blocks,permissions";
+const OURS = "versions,deleted,uncommittedblobs,lazuli-blocks,lazuli-past,permissions";
 
+/** The containers, and those of a server of ours that were deleted and can be restored. */
 export async function* readContainers(client: RestClient): AsyncGenerator<ContainerItem> {
-  const query = { comp: "list", include: "metadata" };
+  const isOurs = await client.isOurs("blob");
+  const query = { comp: "list", include: isOurs ? "metadata,deleted" : "metadata" };
   const path = ["Containers", "Container"];
   for await (const found of listAll(client, { ...GET, path: "", query }, path)) {
     const name = nameAt(found);
-    const acl = { ...GET, path: name, query: { restype: "container", comp: "acl" } };
+    const deletable = deletableAt(found);
+    const of = { restype: "container", comp: "acl", ...versionQuery(deletable) };
+    const acl = { ...GET, path: name, query: of };
     const access = textAt(childAt(found, "Properties"), "PublicAccess");
     yield {
       kind: "container",
       name,
+      ...deletable,
+      ...versionedAt(found),
       metadata: pairsAt(found, "Metadata"),
       ...(access === "blob" || access === "container" ? { publicAccess: access } : {}),
       policies: await policiesAt(client, acl),
-      ...((await client.isOurs("blob")) ? await rootOf(client, name) : {}),
+      ...(isOurs ? await rootOf(client, name, versionQuery(deletable)) : {}),
     };
   }
 }
 
 /** The root directory of a container; nothing for a flat one. */
-async function rootOf(client: RestClient, name: string): Promise<Pick<ContainerItem, "control">> {
-  const query = { resource: "filesystem" };
+async function rootOf(
+  client: RestClient,
+  name: string,
+  of: Headers,
+): Promise<Pick<ContainerItem, "control">> {
+  const query = { resource: "filesystem", ...of };
   const answer = await client.request({ ...GET, method: "HEAD", path: name, query });
   if (answer.header("x-ms-namespace-enabled") !== "true") return {};
-  return { control: await readControl(client, `${name}/`) };
+  return { control: await readControl(client, `${name}/`, of) };
 }
 
 /** The blobs of a container, each with its other revisions and uncommitted blocks. */
 export async function* readBlobs(
   client: RestClient,
-  { name: container }: Pick<ContainerItem, "name">,
+  container: Pick<ContainerItem, "name" | "version">,
 ): AsyncGenerator<BlobItem> {
   const isOurs = await client.isOurs("blob");
   const blobs = listedBlobs(client, container, isOurs);
-  yield* isOurs ? fetchTogether(client, container, blobs) : blobs;
+  const isTogether = isOurs && container.version === undefined;
+  yield* isTogether ? fetchTogether(client, container.name, blobs) : blobs;
 }
 
 async function* listedBlobs(
   client: RestClient,
-  container: string,
+  container: Pick<ContainerItem, "name" | "version">,
   isOurs: boolean,
 ): AsyncGenerator<BlobItem> {
   let name: string | null = null;
@@ -69,16 +90,17 @@ async function* listedBlobs(
 
 async function* listBlobs(
   client: RestClient,
-  container: string,
+  container: Pick<ContainerItem, "name" | "version">,
   isOurs: boolean,
 ): AsyncGenerator<XmlElement> {
   const list = (include: string) => {
-    const query = { restype: "container", comp: "list", include, maxresults: PAGE_BLOBS };
-    return listAll(client, { ...GET, path: container, query }, ["Blobs", "Blob"]);
+    const all = { restype: "container", comp: "list", include, maxresults: PAGE_BLOBS };
+    const query = { ...all, ...versionQuery(container) };
+    return listAll(client, { ...GET, path: container.name, query }, ["Blobs", "Blob"]);
   };
   let isBegun = false;
   try {
-    for await (const found of list(`snapshots,metadata,tags${isOurs ? `,${OURS}` : ""}`)) {
+    for await (const found of list(`snapshots,metadata,tags,copy${isOurs ? `,${OURS}` : ""}`)) {
       isBegun = true;
       yield found;
     }
@@ -91,12 +113,14 @@ async function* listBlobs(
 
 async function blobOf(
   client: RestClient,
-  container: string,
+  holder: Pick<ContainerItem, "name" | "version">,
   name: string,
   group: readonly XmlElement[],
 ): Promise<BlobItem> {
+  const container = holder.name;
   const path = `${container}/${name}`;
-  const reader = new RevisionReader(client, path);
+  const of = versionQuery(holder);
+  const reader = new RevisionReader(client, path, of);
   // Deleted files of directories have a way of their own to be restored, and are left out.
   const listed = group.filter((found) => textAt(found, "DeletionId") === undefined);
   // A name with uncommitted blocks only has no ETag.
@@ -104,16 +128,24 @@ async function blobOf(
   const sorted = committed.toSorted((a, b) => (reader.orderOf(a) < reader.orderOf(b) ? -1 : 1));
   const revisions = [];
   for (const found of sorted) revisions.push(await reader.read(found));
-  const staged = committed.length < listed.length ? await stagedBlocks(client, path) : [];
-  return { kind: "blob", container, name, revisions, ...(staged.length > 0 ? { staged } : {}) };
+  const staged = committed.length < listed.length ? await stagedBlocks(client, path, of) : [];
+  return {
+    kind: "blob",
+    container,
+    ...versionOf(holder),
+    name,
+    revisions,
+    ...(staged.length > 0 ? { staged } : {}),
+  };
 }
 
-async function stagedBlocks(client: RestClient, path: string): Promise<StagedBlock[]> {
-  const query = { comp: "blocklist", blocklisttype: "uncommitted" };
+/** Also what Data Lake has appended to a file and not flushed. */
+async function stagedBlocks(client: RestClient, path: string, of: Headers): Promise<StagedBlock[]> {
+  const query = { comp: "blocklist", blocklisttype: "uncommitted", "lazuli-blocks": "true", ...of };
   const root = await client.xml({ ...GET, path, query });
   return (childAt(root, "UncommittedBlocks")?.children ?? []).map((block) => {
     const id = textAt(block, "Name") ?? "";
-    const asked = { ...GET, path, query: { comp: "lazuli-block", blockid: id } };
+    const asked = { ...GET, path, query: { comp: "lazuli-block", blockid: id, ...of } };
     return { id, body: remoteBody(client, asked, Number(textAt(block, "Size"))) };
   });
 }

@@ -1,7 +1,7 @@
-import { DAY_MS, MIB } from "../base/limits.ts";
+import { MIB } from "../base/limits.ts";
 import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
-import type { AccessControl, BlobRevision, ContentHeaders, Range } from "./item.ts";
-import { childAt, pairsAt, textAt } from "./listed.ts";
+import type { AccessControl, BlobRevision, ContentHeaders, Copy, Range } from "./item.ts";
+import { childAt, pairsAt, retentionAt, textAt } from "./listed.ts";
 import { remoteBody } from "./remote-body.ts";
 import type { RestClient } from "./rest-client.ts";
 
@@ -16,10 +16,13 @@ type Text = (name: string) => string | undefined;
 export class RevisionReader {
   readonly #client: RestClient;
   readonly #path: string;
+  readonly #of: Query;
 
-  constructor(client: RestClient, path: string) {
+  /** `of` is what every request asks for: which of the deleted containers. */
+  constructor(client: RestClient, path: string, of: Query) {
     this.#client = client;
     this.#path = path;
+    this.#of = of;
   }
 
   /** Revisions by age. The blob itself comes last, and before it one that was deleted. */
@@ -33,7 +36,8 @@ export class RevisionReader {
     const text: Text = (name) => textAt(properties, name);
     const type = text("BlobType") as BlobRevision["type"];
     const bytes = Number(text("Content-Length") ?? "0");
-    const query = queryOf(found);
+    const query = { ...queryOf(found), ...archivedQuery(text), ...this.#of };
+    const past = pastOf(text);
     const etag = text("Etag");
     // A blob that changes meanwhile is refused, so that bytes and properties fit together.
     const headers = etag === undefined ? {} : { "If-Match": quoted(etag) };
@@ -46,11 +50,16 @@ export class RevisionReader {
       ...content,
       metadata: pairsAt(found, "Metadata"),
       tags: tags.map((tag) => [textAt(tag, "Key") ?? "", textAt(tag, "Value") ?? ""]),
-      ...(await this.#typeTerms(type, text, query, content.contentMd5 !== undefined)),
+      ...(await this.#typeTerms(type, text, query, {
+        hasMd5: content.contentMd5 !== undefined,
+        ...past,
+      })),
       ...(await this.#fileTerms(found, text, query)),
       ...(text("Sealed") === "true" ? { sealed: true } : {}),
+      ...copyAt(text),
       ...given("created", text("Creation-Time")),
       ...given("modified", text("Last-Modified")),
+      ...past,
       ...given("etag", etag),
       body: remoteBody(this.#client, { ...GET, path: this.#path, query, headers }, bytes),
     };
@@ -60,7 +69,7 @@ export class RevisionReader {
     type: BlobRevision["type"],
     text: Text,
     query: Query,
-    hasMd5: boolean,
+    { hasMd5, dataLake }: { readonly hasMd5: boolean; readonly dataLake?: boolean },
   ): Promise<Partial<BlobRevision>> {
     const tier = text("AccessTierInferred") === "true" ? undefined : text("AccessTier");
     const bytes = Number(text("Content-Length") ?? "0");
@@ -73,7 +82,7 @@ export class RevisionReader {
       case "AppendBlob":
         return bytes === 0 ? {} : this.#appended(query);
       case "BlockBlob": {
-        const hasBlocks = !hasMd5 || bytes > PUT_WHOLE_BYTES;
+        const hasBlocks = dataLake !== true && (!hasMd5 || bytes > PUT_WHOLE_BYTES);
         return { ...given("tier", tier), ...(hasBlocks ? await this.#blocks(query) : {}) };
       }
     }
@@ -119,6 +128,12 @@ function isCurrent(found: XmlElement): boolean {
   return textAt(found, "VersionId") === undefined || textAt(found, "IsCurrentVersion") === "true";
 }
 
+/** A server of ours lets an export read what is archived. */
+function archivedQuery(text: Text): Query {
+  const isRead = text("AccessTier") === "Archive" && text("LazuliPast") !== undefined;
+  return isRead ? { "lazuli-archived": "true" } : {};
+}
+
 function isDeleted(found: XmlElement): boolean {
   return textAt(found, "Deleted") === "true";
 }
@@ -143,14 +158,41 @@ function identityOf(found: XmlElement): Partial<BlobRevision> {
   };
 }
 
-/** Lists tell whole days: the end is as many days behind the deletion as the policy said. */
 function deletionOf(found: XmlElement, text: Text): Partial<BlobRevision> {
-  const deletedMs = Date.parse(text("DeletedTime") ?? "");
-  if (!isDeleted(found) || Number.isNaN(deletedMs)) return {};
-  const daysLeft = Number(text("RemainingRetentionDays") ?? "0");
-  const days = daysLeft + Math.floor((Date.now() - deletedMs) / DAY_MS) + 1;
-  const iso = (ms: number) => new Date(ms).toISOString();
-  return { deleted: iso(deletedMs), until: iso(deletedMs + days * DAY_MS) };
+  return isDeleted(found) ? retentionAt(text) : {};
+}
+
+type Past = Pick<
+  BlobRevision,
+  "created" | "modified" | "dataLake" | "encryptionContext" | "tierChanged"
+>;
+
+/** What a server of ours tells beyond the list of the service. */
+function pastOf(text: Text): Past {
+  return JSON.parse(text("LazuliPast") ?? "{}");
+}
+
+/** The copy that made a blob, unless it goes on or belongs to a chain of incremental ones. */
+function copyAt(text: Text): Pick<BlobRevision, "copy"> {
+  if (text("IncrementalCopy") === "true") return {};
+  return copyOf({
+    id: text("CopyId"),
+    source: text("CopySource"),
+    status: text("CopyStatus"),
+    progress: text("CopyProgress"),
+    completed: text("CopyCompletionTime"),
+    description: text("CopyStatusDescription"),
+  });
+}
+
+/** Nothing unless a copy is over. */
+export function copyOf(found: Record<keyof Copy, string | undefined>): { readonly copy?: Copy } {
+  const { id, source, status, progress, completed, description } = found;
+  if (id === undefined || source === undefined || status === undefined) return {};
+  if (progress === undefined || completed === undefined) return {};
+  return {
+    copy: { id, source, status, progress, completed, ...given("description", description) },
+  };
 }
 
 function controlOf(text: Text): AccessControl | null {

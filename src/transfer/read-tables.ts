@@ -52,7 +52,7 @@ export function* entitiesIn(json: string): Generator<Entity> {
 function entityOf(found: Record<string, unknown>, mark: string): Entity {
   const entity: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(found)) {
-    const isOwn = name.startsWith("odata.") || name.replace(TYPE, "") === "Timestamp";
+    const isOwn = name.startsWith("odata.") || name === `Timestamp${TYPE}`;
     if (isOwn || value === null) continue;
     if (typeof value === "string" && value.startsWith(mark)) {
       entity[`${name}${TYPE}`] = "Edm.Double";

@@ -10,7 +10,7 @@ import {
   type Source,
   type Written,
 } from "./item.ts";
-import { TransferError } from "./transfer-error.ts";
+import { LeftOutError, TransferError } from "./transfer-error.ts";
 
 /** Small blobs that are written together: enough that what each request costs is little. */
 const MANY_ITEMS_MAX = 128;
@@ -125,7 +125,8 @@ class Transfer {
     try {
       done = await this.#sink.put(item);
     } catch (error) {
-      if (!(error instanceof TransferError) || isStructure(item)) throw error;
+      const isOnlyItself = !isStructure(item) || error instanceof LeftOutError;
+      if (!(error instanceof TransferError) || !isOnlyItself) throw error;
       done = error;
     }
     this.#count(item, done);

@@ -1,7 +1,8 @@
 import type { Answer } from "./answer.ts";
-import type { DirectoryItem, FileItem, FileTerms, Item } from "./item.ts";
-import { childAt, listAll, metadataIn, nameAt, textAt } from "./listed.ts";
-import { rangesIn } from "./read-revisions.ts";
+import type { DirectoryItem, FileItem, FileTerms, Item, ShareItem } from "./item.ts";
+import { childAt, listAll, metadataIn, nameAt, textAt, versionedIn } from "./listed.ts";
+import { versionOf, versionQuery } from "./past.ts";
+import { copyOf, rangesIn } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
 import type { RestClient } from "./rest-client.ts";
 
@@ -17,17 +18,21 @@ export interface ListedPath {
 export class ShareTree {
   readonly #client: RestClient;
   readonly #share: string;
+  /** Of a share that was deleted. */
+  readonly #version: Pick<ShareItem, "version">;
   readonly #snapshot: string | null;
   readonly #query: Readonly<Record<string, string>>;
   /** Descriptors by their keys: few, for many files. */
   readonly #permissions = new Map<string, Promise<string>>();
 
   /** `snapshot` is null for the share itself. */
-  constructor(client: RestClient, share: string, snapshot: string | null) {
+  constructor(client: RestClient, share: ShareItem, snapshot: string | null) {
     this.#client = client;
-    this.#share = share;
+    this.#share = share.name;
+    this.#version = versionOf(share);
     this.#snapshot = snapshot;
-    this.#query = snapshot === null ? {} : { sharesnapshot: snapshot };
+    const of = versionQuery(share);
+    this.#query = snapshot === null ? of : { sharesnapshot: snapshot, ...of };
   }
 
   async *items(): AsyncGenerator<Item> {
@@ -75,7 +80,7 @@ export class ShareTree {
     const answer = await this.#client.request({ ...GET, path: this.#at(path), query });
     const metadata = metadataIn(answer.raw);
     const terms = await this.#terms(answer);
-    return { kind: "directory", share: this.#share, path, metadata, ...terms };
+    return { kind: "directory", share: this.#share, ...this.#version, path, metadata, ...terms };
   }
 
   async #file(path: string): Promise<FileItem> {
@@ -91,6 +96,7 @@ export class ShareTree {
     return {
       kind: "file",
       share: this.#share,
+      ...this.#version,
       path,
       ...(this.#snapshot === null ? {} : { snapshot: this.#snapshot }),
       metadata: metadataIn(answer.raw),
@@ -102,6 +108,14 @@ export class ShareTree {
       ...header("cacheControl", "cache-control"),
       ...header("contentMd5", "content-md5"),
       ranges,
+      ...copyOf({
+        id: answer.header("x-ms-copy-id"),
+        source: answer.header("x-ms-copy-source"),
+        status: answer.header("x-ms-copy-status"),
+        progress: answer.header("x-ms-copy-progress"),
+        completed: answer.header("x-ms-copy-completion-time"),
+        description: answer.header("x-ms-copy-status-description"),
+      }),
       body: remoteBody(this.#client, { ...at, method: "GET" }, bytes),
     };
   }
@@ -113,6 +127,7 @@ export class ShareTree {
       return value === undefined ? {} : { [field]: value };
     };
     return {
+      ...versionedIn(answer),
       ...header("attributes", "x-ms-file-attributes"),
       ...header("created", "x-ms-file-creation-time"),
       ...header("written", "x-ms-file-last-write-time"),
@@ -127,7 +142,7 @@ export class ShareTree {
     const asked = this.#client.request({
       ...GET,
       path: this.#share,
-      query: { restype: "share", comp: "filepermission" },
+      query: { restype: "share", comp: "filepermission", ...versionQuery(this.#version) },
       headers: { "x-ms-file-permission-key": key },
     });
     const found = asked.then(({ bytes }) => JSON.parse(bytes.toString("utf8")).permission);

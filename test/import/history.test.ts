@@ -163,6 +163,17 @@ test("only a key of the account reads deleted blobs and gives a blob a past", as
       const body = JSON.stringify({ messages: [{ ...message, ...times }] });
       assert.equal(await status(`${jobs}?${signed}`, { method: "POST", body }), 403);
       assert.equal(await box.getBlobClient("doc2").exists(), false);
+      assert.equal(await status(`${at}?lazuli-archived=true&${sas}`), 403);
+      const gone = "lazuli-version=01DC5A3B7C8D9E0F";
+      assert.equal(await status(`${at}?${gone}&${sas}`), 403);
+      assert.equal(await status(`${at}?${gone}&${sas}`, put), 400);
+      const made = `${blob}/made?restype=container&${sas}`;
+      assert.equal(await status(made, put), 403);
+      assert.equal(
+        await status(`${box.url}?restype=container&${sas}`, { ...put, method: "DELETE" }),
+        403,
+      );
+      assert.equal(await status(made), 404);
     },
     served,
   );

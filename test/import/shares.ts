@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import {
+  type DirectoryGetPropertiesResponse,
+  type FileGetPropertiesResponse,
   FileSystemAttributes,
   ShareServiceClient,
   StorageSharedKeyCredential,
@@ -69,13 +71,15 @@ export async function describeFolder(
   folder: Folder,
   path: string,
   items: unknown[],
+  more: More = () => ({}),
 ): Promise<void> {
   const found = await folder.getProperties();
-  items.push({ path, metadata: found.metadata, ...(path === "" ? {} : termsOf(found)) });
+  const own = path === "" ? {} : { ...termsOf(found), ...more(found) };
+  items.push({ path, metadata: found.metadata, ...own });
   for await (const item of folder.listFilesAndDirectories()) {
     const own = `${path}/${item.name}`;
     if (item.kind === "directory") {
-      await describeFolder(folder.getDirectoryClient(item.name), own, items);
+      await describeFolder(folder.getDirectoryClient(item.name), own, items, more);
       continue;
     }
     const file = folder.getFileClient(item.name);
@@ -88,11 +92,15 @@ export async function describeFolder(
       contentType: properties.contentType,
       cacheControl: properties.cacheControl,
       ...termsOf(properties),
+      ...more(properties),
       ranges: (await file.getRangeList()).rangeList,
       digest: createHash("sha256").update(content).digest("hex"),
     });
   }
 }
+
+/** What a test compares besides. */
+type More = (found: DirectoryGetPropertiesResponse | FileGetPropertiesResponse) => object;
 
 interface Terms {
   readonly fileAttributes?: string;

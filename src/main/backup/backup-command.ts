@@ -85,7 +85,8 @@ function tellDone(
     return;
   }
   out(`Backup ${name}: ${records} records, ${mib(bytes)}, of which ${mib(newBytes)} are new.`);
-  if (removed > 0) out(`${removed} older backups are removed.`);
+  if (removed === 1) out("1 older backup is removed.");
+  else if (removed > 1) out(`${removed} older backups are removed.`);
 }
 
 function mib(bytes: number): string {

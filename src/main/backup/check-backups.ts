@@ -34,7 +34,9 @@ export async function checkBackups(
   if (json) around.out(JSON.stringify({ good: names, files, bytes }));
   else {
     const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
-    around.out(`All ${names.length} backups in ${place.folder} are good: ${size}.`);
+    const which = names.length === 1 ? "The backup" : `All ${names.length} backups`;
+    const are = names.length === 1 ? "is" : "are";
+    around.out(`${which} in ${place.folder} ${are} good: ${size}.`);
   }
 }
 

@@ -18,6 +18,7 @@ import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeTags, NO_TAGS, TAGS_RULE } from "../../rules/tags.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import { isDamageError, type View } from "../../store/store.ts";
+import { requireOwner } from "../shared/past.ts";
 import type {
   BlobAsked,
   BlobCreation,
@@ -27,6 +28,7 @@ import type {
   ContainerRead,
   ContainerUpdate,
 } from "./context.ts";
+import { readDeletedContainer } from "./deleted-containers.ts";
 import { isDirectory } from "./directories.ts";
 import { type BlobPlace, findPlace, requireByAcl, requireWay } from "./find-path.ts";
 import { requireFlat } from "./hierarchical-limits.ts";
@@ -43,7 +45,7 @@ export function admitToContainer(
   need: Need,
   byAcls = false,
 ): Container {
-  const container = readContainer(view, asked.at);
+  const container = containerAt(view, asked);
   const hasAcls = byAcls && container?.isHierarchical === true;
   // Permission comes first: a caller without it does not learn what exists.
   refuse(judgeByAccess(asked.access, need, container, view.now(), hasAcls));
@@ -53,6 +55,16 @@ export function admitToContainer(
     throw new Fault("ContainerNotFound");
   }
   return container;
+}
+
+function containerAt(
+  view: View,
+  asked: { readonly at: ContainerAddress; readonly access: Access },
+): Container | null {
+  const { deletedVersion } = asked.at;
+  if (deletedVersion === undefined) return readContainer(view, asked.at);
+  requireOwner(view, asked);
+  return readDeletedContainer(view, asked.at, deletedVersion)?.container ?? null;
 }
 
 export function admitContainerRead(view: View, asked: ContainerRead, need: Need): Container {
@@ -174,6 +186,12 @@ export function admitBlobRead(
   const found = admitBlobLook(view, asked, need, type);
   if (found.isCurrent) refuse(judgeOnIncrementalCopy(found.blob.copy));
   return found;
+}
+
+/** Archived blobs are not read, except by an export. */
+export function requireReadableTier(view: View, asked: BlobRead, blob: Blob | null): void {
+  if (asked.withArchived === true) requireOwner(view, asked);
+  else refuse(judgeByTier(blob?.tier ?? null, view.now()));
 }
 
 /** For properties and tags, which can be read even from the target of an incremental copy. */

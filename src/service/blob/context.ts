@@ -43,6 +43,8 @@ export function settingsOf({ settingsByAccount }: BlobContext, account: string):
 export interface ContainerAddress {
   readonly account: string;
   readonly container: string;
+  /** Of a deleted container, which only an export reads. */
+  readonly deletedVersion?: Stamp;
 }
 
 /** The current blob of a name. Other revisions cannot be written. */
@@ -106,4 +108,6 @@ export interface BlobCreation extends BlobUse {
 /** A request that reads any revision of a blob. A lease id is checked if one is sent. */
 export interface BlobRead extends BlobUse {
   readonly at: BlobRevisionAddress;
+  /** Whether an export reads archived bytes, too. */
+  readonly withArchived?: boolean;
 }

@@ -5,6 +5,7 @@ import type { Versioned } from "../../rules/conditions.ts";
 import { judgeNewContainerName } from "../../rules/container-name.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { rootAccessControl } from "../../rules/posix-acl.ts";
+import { type VersionPast, versionAsOf } from "../shared/past.ts";
 import { type BlobContext, type ContainerAsked, settingsOf } from "./context.ts";
 import { type Container, type Metadata, readContainer, writeContainer } from "./records.ts";
 import { nextVersion } from "./version.ts";
@@ -12,6 +13,8 @@ import { nextVersion } from "./version.ts";
 export interface CreateContainer extends ContainerAsked {
   readonly publicAccess: PublicAccess;
   readonly metadata: Metadata;
+  /** What an import knows of it. */
+  readonly past?: VersionPast | null;
   /** Whether the request came through the Data Lake endpoint. */
   readonly isDataLake?: boolean;
 }
@@ -26,10 +29,11 @@ export async function createContainer(
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.createContainer, null, tx.now()));
     refuse(judgeNewContainerName(asked.at.container), DASHED_NAME_RULE);
     if (readContainer(tx, asked.at) !== null) throw new Fault("ContainerAlreadyExists");
-    const version = nextVersion(tx, null);
+    const { etag: id, modifiedMs } = nextVersion(tx, null);
+    const version = versionAsOf(tx, asked, { etag: id, modifiedMs });
     const isHierarchical = becomesHierarchical(context, asked);
     writeContainer(tx, asked.at, {
-      id: version.etag,
+      id,
       ...version,
       lease: null,
       publicAccess: asked.publicAccess,

@@ -1,15 +1,13 @@
 import { createHash } from "node:crypto";
 import { type ByteRange, type Piece, pieceOf, requireDigestible } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { refuse } from "../../base/fault.ts";
 import { readWhole, WholeReading } from "../../content/whole-reading.ts";
 import { crc64 } from "../../machine/crc64.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { judgeByTier } from "../../rules/tier.ts";
 import type { Reading } from "../../store/content.ts";
 import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
-import { admitBlobRead } from "./admit.ts";
+import { admitBlobRead, requireReadableTier } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { decrypted, requireKey } from "./encryption.ts";
 import { type BlobFound, blobFound } from "./get-blob-properties.ts";
@@ -55,7 +53,7 @@ type Opened = Omit<GetBlobDone, "md5" | "crc64">;
 function admit(view: View, asked: GetBlob): ReturnType<typeof admitBlobRead> {
   const admitted = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
   requireKey(admitted.blob, asked);
-  refuse(judgeByTier(admitted.blob.tier, view.now()));
+  requireReadableTier(view, asked, admitted.blob);
   return admitted;
 }
 

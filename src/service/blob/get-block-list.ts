@@ -1,9 +1,13 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeReadByLease } from "../../rules/lease.ts";
-import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToBlobName, admitToRevision, requireTagConditions } from "./admit.ts";
+import {
+  admitToBlobName,
+  admitToRevision,
+  requireReadableTier,
+  requireTagConditions,
+} from "./admit.ts";
 import {
   type BlockLists,
   lookAtBlocks,
@@ -15,7 +19,10 @@ import type { BlobContext, BlobRead } from "./context.ts";
 import { type Blob, type Container, readStagedBlob } from "./records.ts";
 
 /** Only the condition on tags is checked. */
-export type GetBlockList = BlobRead;
+export interface GetBlockList extends BlobRead {
+  /** Whether data that Data Lake has appended and not flushed counts as blocks: for exports. */
+  readonly withAppended?: boolean;
+}
 
 export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
   const look = (view: View) => admit(view, asked);
@@ -48,7 +55,8 @@ function admit(view: View, asked: GetBlockList): Seen {
   if (old === null && staged === null) throw new Fault("BlobNotFound");
   requireReadable(view, asked, container, old);
   // Data that Data Lake has appended is no block.
-  return { place, old, staged: old?.isDataLake === true ? null : staged };
+  const isHidden = old?.isDataLake === true && asked.withAppended !== true;
+  return { place, old, staged: isHidden ? null : staged };
 }
 
 function requireReadable(
@@ -59,5 +67,5 @@ function requireReadable(
 ): void {
   requireTagConditions(view, asked, container, blob);
   refuse(judgeReadByLease(blob?.lease ?? null, asked.leaseId, view.now(), "Blob"));
-  refuse(judgeByTier(blob?.tier ?? null, view.now()));
+  requireReadableTier(view, asked, blob);
 }

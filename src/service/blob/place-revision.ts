@@ -4,6 +4,8 @@ import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Retained } from "../../rules/retention.ts";
 import type { Transaction } from "../../store/store.ts";
+import type { StoredCopy } from "../shared/copy-field.ts";
+import { knownStamp } from "../shared/past.ts";
 import { admitBlobRemoval } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { BlobPlace } from "./find-path.ts";
@@ -22,6 +24,14 @@ export interface Past {
   readonly modifiedMs: Instant | null;
   /** Null if it is not deleted. */
   readonly retained: Retained | null;
+  /** Of a file in a directory. */
+  readonly encryptionContext?: string | null;
+  /** Whether Data Lake wrote its bytes, so that it may add to them. */
+  readonly isDataLake?: boolean;
+  /** When its tier was set. */
+  readonly tierChangedMs?: Instant | null;
+  /** The copy that made it. */
+  readonly copy?: StoredCopy | null;
 }
 
 export interface PlaceRevision extends BlobUse {
@@ -39,23 +49,23 @@ export async function placeRevision(
   });
 }
 
-/** Whether only the fields of the current blob come from its past. */
+/** Whether it has nothing but ids and times of the current blob. */
 export function isCurrent(past: Past | null): past is Past {
-  return past !== null && past.kind === "current" && past.retained === null;
+  if (past === null || past.kind !== "current" || past.retained !== null) return false;
+  const { encryptionContext = null, isDataLake = false, copy = null, tierChangedMs = null } = past;
+  return encryptionContext === null && !isDataLake && copy === null && tierChangedMs === null;
 }
 
 type PastFields = Pick<Blob, "etag" | "createdMs" | "modifiedMs" | "versionId">;
 
 /** The fields of a current blob with this past. */
 export function currentPast(tx: Transaction, blob: PastFields, past: Past): PastFields {
-  // The store will give out stamps of the future itself: those of a fast clock are replaced.
-  const fresh = tx.stamp();
-  const known = (stamp: Stamp | null) => (stamp !== null && stamp < fresh ? stamp : null);
+  const id = knownStamp(tx, past.id);
   return {
-    etag: known(past.etag) ?? blob.etag,
+    etag: knownStamp(tx, past.etag) ?? blob.etag,
     createdMs: past.createdMs ?? blob.createdMs,
     modifiedMs: past.modifiedMs ?? blob.modifiedMs,
-    versionId: versionIdOf(past.kind, blob, known(past.id) ?? fresh, known(past.id)),
+    versionId: versionIdOf(past.kind, blob, id ?? tx.stamp(), id),
   };
 }
 
@@ -68,17 +78,35 @@ export function givePast(
   past: Past,
 ): BlobWritten {
   const { kind, retained } = past;
-  const next = { ...blob, ...currentPast(tx, blob, past) };
-  const stamp = kind === "version" ? next.versionId : snapshotIdOf(tx, past);
+  const next = { ...blob, ...currentPast(tx, blob, past), ...otherFields(blob, past) };
+  const stamp = kind === "version" ? next.versionId : (knownStamp(tx, past.id) ?? tx.stamp());
   const revision = kind === "current" ? null : { kind, stamp };
   if (revision !== null) requireFree(tx, place, revision);
   placeBlob(context, tx, place, blob, next, { revision, retained });
   return next;
 }
 
-function snapshotIdOf(tx: Transaction, { id }: Past): Stamp {
-  const fresh = tx.stamp();
-  return id !== null && id < fresh ? id : fresh;
+const NOT_FOLLOWED = { followed: "", followedTo: 0n };
+
+/** The fields that no write of bytes sets. */
+function otherFields(
+  { isDataLake, terms, copy, tier }: Blob,
+  {
+    encryptionContext = null,
+    isDataLake: was = false,
+    copy: last = null,
+    tierChangedMs = null,
+  }: Past,
+): Pick<Blob, "isDataLake" | "terms" | "copy" | "tier"> {
+  return {
+    isDataLake: isDataLake || was,
+    tier: tier === null || tierChangedMs === null ? tier : { ...tier, changedMs: tierChangedMs },
+    copy: last === null ? copy : { ...last, isIncremental: false, snapshot: 0n, ...NOT_FOLLOWED },
+    terms:
+      encryptionContext === null
+        ? terms
+        : { expiresMs: terms?.expiresMs ?? null, encryptionContext },
+  };
 }
 
 /** Snapshots have none. */

@@ -11,7 +11,7 @@ import {
   readOpens,
 } from "./open-records.ts";
 import type { Tree } from "./preserved-records.ts";
-import { readShare, readSnapshot, type Share } from "./records.ts";
+import { findSnapshot, readShare, type Share } from "./records.ts";
 import { findFile } from "./tree-records.ts";
 
 /** Common to every request by handle. Access was checked when the handle was opened. */
@@ -49,10 +49,9 @@ export function admitToReadHandle(view: View, asked: HandleAsked): InReadHandle 
     return { share, tree, item, isDirectory: handle.isDirectory, opens };
   }
   const share = readShare(view, asked.at);
-  if (share === null || readSnapshot(view, share, snapshot) === null) {
-    throw new Fault("InvalidHandle");
-  }
-  const tree = treeOf(share, snapshot);
+  const named = share === null ? null : findSnapshot(view, share, snapshot);
+  if (share === null || named === null) throw new Fault("InvalidHandle");
+  const tree = treeOf(share, named.stamp);
   const isDirectory = findFile(view, tree, asked.item) === null;
   return { share, tree, item: { share: share.id, id: asked.item }, isDirectory, opens: null };
 }

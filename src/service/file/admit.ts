@@ -8,6 +8,7 @@ import { judgeFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
+import { requireOwner } from "../shared/past.ts";
 import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
 import {
   ALL_BYTES,
@@ -17,7 +18,13 @@ import {
   type Touched,
 } from "./opens.ts";
 import type { Tree } from "./preserved-records.ts";
-import { readShare, readSnapshot, type Share, type ShareSnapshot } from "./records.ts";
+import {
+  findSnapshot,
+  readDeletedShare,
+  readShare,
+  type Share,
+  type StampedSnapshot,
+} from "./records.ts";
 import {
   type Directory,
   type DirectoryEntry,
@@ -30,7 +37,7 @@ import {
 
 /** The share, if it exists and the caller may do this to it or to its items. */
 export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
-  const share = readShare(view, asked.at);
+  const share = shareAt(view, asked);
   // Permission comes first: without it a caller does not learn what exists.
   refuse(judgeByAccess(asked.access, need, guardOf(share), view.now()));
   if (share === null) {
@@ -39,6 +46,14 @@ export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
     throw new Fault("ShareNotFound");
   }
   return share;
+}
+
+function shareAt(view: View, asked: ShareAsked): Share | null {
+  const { deletedVersion } = asked.at;
+  if (deletedVersion === undefined) return readShare(view, asked.at);
+  requireOwner(view, asked);
+  const deleted = readDeletedShare(view, asked.at, deletedVersion);
+  return deleted === null || deleted.untilMs <= view.now() ? null : deleted.share;
 }
 
 /** For operations that change the share itself: they need the id of an active lease. */
@@ -52,12 +67,12 @@ export function admitShareUpdate(view: View, asked: ShareUse, need: Need): Share
 export function admitToTree(view: View, asked: ShareAsked, need: Need): InShare {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
-  if (snapshot !== null) requireSnapshot(view, share, snapshot);
-  return { share, tree: treeOf(share, snapshot) };
+  const stamp = snapshot === null ? null : requireSnapshot(view, share, snapshot).stamp;
+  return { share, tree: treeOf(share, stamp) };
 }
 
-export function requireSnapshot(view: View, share: Share, stamp: Stamp): ShareSnapshot {
-  const snapshot = readSnapshot(view, share, stamp);
+export function requireSnapshot(view: View, share: Share, name: Stamp): StampedSnapshot {
+  const snapshot = findSnapshot(view, share, name);
   if (snapshot === null) throw new Fault("ShareSnapshotNotFound");
   return snapshot;
 }

@@ -33,6 +33,8 @@ export function settingsOf({ settingsByAccount }: ShareContext, account: string)
 export interface ShareAddress {
   readonly account: string;
   readonly share: string;
+  /** Of a deleted share, which only an export reads. */
+  readonly deletedVersion?: Stamp;
   /** Null for the current share. */
   readonly snapshot: Stamp | null;
 }

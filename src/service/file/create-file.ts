@@ -5,6 +5,7 @@ import { leaseAfterWrite } from "../../rules/lease.ts";
 import type { Content, Taken } from "../../store/content.ts";
 import type { Transaction } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
+import { type FilePast, versionAsOf } from "../shared/past.ts";
 import { admitFileCreation, type FileCreation } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
@@ -33,6 +34,8 @@ export interface CreateFile extends FileAsked, NewFile {
   readonly body: Body | null;
   /** The body's digests according to the client. */
   readonly digests: BodyDigests;
+  /** What an import knows of it. */
+  readonly past?: FilePast | null;
 }
 
 export interface CreateFileDone {
@@ -59,7 +62,13 @@ function create(context: FileContext, asked: CreateFile, taken: Taken | null): P
     const creation = admitFileCreation(tx, asked);
     if (taken !== null) requireDigests(asked.digests, taken);
     const { maps } = context.contents;
-    return makeFile(tx, creation, asked, (left) => maps.create(tx, asked.length, taken, left));
+    const made = makeFile(tx, creation, asked, (left) =>
+      maps.create(tx, asked.length, taken, left),
+    );
+    if (asked.past == null) return made;
+    const file = { ...versionAsOf(tx, asked, made), copy: asked.past.copy };
+    writeFile(tx, creation.tree, file);
+    return file;
   });
 }
 

@@ -7,6 +7,7 @@ import { DASHED_NAME_RULE, judgeDashedName } from "../../rules/dashed-name.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { Transaction } from "../../store/store.ts";
+import { type SharePast, versionAsOf } from "../shared/past.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
 import { ROOT_PERMISSION, writePermission } from "./permissions.ts";
@@ -18,6 +19,8 @@ export interface CreateShare extends ShareAsked {
   readonly metadata: Metadata;
   readonly quotaGib: number;
   readonly tier: ShareTier;
+  /** What an import knows of it. */
+  readonly past?: SharePast | null;
 }
 
 export async function createShare(context: FileContext, asked: CreateShare): Promise<Versioned> {
@@ -25,21 +28,22 @@ export async function createShare(context: FileContext, asked: CreateShare): Pro
     refuse(judgeByAccess(asked.access, FILE_NEEDS.createShare, null, tx.now()));
     refuse(judgeDashedName(asked.at.share), DASHED_NAME_RULE);
     if (readShare(tx, asked.at) !== null) throw new Fault("ShareAlreadyExists");
-    const version = nextVersion(tx, null);
+    const { etag: id, modifiedMs } = nextVersion(tx, null);
+    const version = versionAsOf(tx, asked, { etag: id, modifiedMs });
     const share: Share = {
-      id: version.etag,
+      id,
       ...version,
       lease: null,
       policies: [],
       metadata: asked.metadata,
       quotaGib: asked.quotaGib,
       tier: asked.tier,
-      tierChangedMs: null,
+      tierChangedMs: asked.past?.tierChangedMs ?? null,
       tierBefore: null,
       newestSnapshot: 0n,
     };
     writeShare(tx, asked.at, share);
-    writeRoot(tx, share, version.etag);
+    writeRoot(tx, share, id);
     return version;
   });
 }

@@ -2,23 +2,27 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { judgeByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { judgeWriteByLease, leaseIsLocked } from "../../rules/lease.ts";
-import { endOfRetention } from "../../rules/retention.ts";
 import type { Transaction } from "../../store/store.ts";
+import { type DeletionPast, deletionAsOf } from "../shared/past.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
 import { type ShareContext, type ShareUse, settingsOf } from "./context.ts";
 import {
+  abandonShare,
   deleteShare as deleteRecord,
   deleteSnapshot,
+  readDeletedShare,
   readShare,
   type Share,
-  setShareAside,
   snapshotsOf,
+  writeDeletedShare,
 } from "./records.ts";
 import { isBeingDeleted, noteDeletion } from "./share-deletions.ts";
 
 export interface DeleteShare extends ShareUse {
   /** Whether snapshots are deleted with the share, even leased ones. */
   readonly snapshots: "refuse" | "include" | "include-leased";
+  /** What an import knows of the deletion of a share. */
+  readonly past?: DeletionPast | null;
 }
 
 /**
@@ -32,20 +36,26 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
   await context.store.transact((tx) => {
     if (isDeletedAgain(tx, asked)) return;
     const share = admitToShare(tx, asked, FILE_NEEDS.deleteShare);
-    const { lease } = snapshot === null ? share : requireSnapshot(tx, share, snapshot);
+    const named = snapshot === null ? null : requireSnapshot(tx, share, snapshot);
+    const { lease } = named?.snapshot ?? share;
     refuse(judgeWriteByLease(lease, asked.leaseId, tx.now(), "Container"));
-    if (snapshot !== null) {
-      deleteSnapshot(tx, asked.at, share, snapshot);
+    if (named !== null) {
+      deleteSnapshot(tx, asked.at, share, named);
       return;
     }
     requireSnapshotsDeletable(tx, share, asked.snapshots);
     noteDeletion(tx, asked.at);
-    if (shareRetentionDays === null) {
-      deleteRecord(tx, asked.at, share);
+    deleteRecord(tx, asked.at);
+    const deletion = deletionAsOf(tx, asked, asked.at.share, shareRetentionDays);
+    if (deletion === null) {
+      abandonShare(tx, share.id);
       return;
     }
-    const untilMs = endOfRetention(tx.now(), shareRetentionDays);
-    setShareAside(tx, asked.at, { ...share, lease: null }, untilMs);
+    const { name, version, deletedMs, untilMs } = deletion;
+    const was = { ...asked.at, share: name };
+    if (readDeletedShare(tx, was, version) !== null) throw new Fault("ShareAlreadyExists");
+    const value = { share: { ...share, lease: null }, deletedMs, untilMs };
+    writeDeletedShare(tx, was, version, value);
   });
 }
 

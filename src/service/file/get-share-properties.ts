@@ -27,7 +27,7 @@ export async function getShareProperties(
 export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
-  const revision = snapshot === null ? share : requireSnapshot(view, share, snapshot);
+  const revision = snapshot === null ? share : requireSnapshot(view, share, snapshot).snapshot;
   const now = view.now();
   refuse(judgeReadByLease(revision.lease, asked.leaseId, now, "Container"));
   return { share, revision, lease: leaseStatus(revision.lease, now), tier: tierStatus(share, now) };

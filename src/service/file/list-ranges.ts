@@ -7,7 +7,7 @@ import { listRangesOf } from "../shared/listed-ranges.ts";
 import { admitFileRead, type InFile, treeOf } from "./admit.ts";
 import { alignedChanges, CHANGES_MIN, sectorAt, sectorsUntil } from "./aligned-changes.ts";
 import type { FileAsked, FileContext } from "./context.ts";
-import { readSnapshot } from "./records.ts";
+import { findSnapshot } from "./records.ts";
 import { type File, findFile } from "./tree-records.ts";
 
 export interface ListRanges extends FileAsked {
@@ -63,8 +63,9 @@ function previousOf(
   { followsRenames }: ListRanges,
   since: Stamp,
 ): File {
-  if (readSnapshot(view, share, since) === null) throw new Fault("PreviousSnapshotNotFound");
-  const before = findFile(view, treeOf(share, since), file.id);
+  const previous = findSnapshot(view, share, since);
+  if (previous === null) throw new Fault("PreviousSnapshotNotFound");
+  const before = findFile(view, treeOf(share, previous.stamp), file.id);
   const isMoved = before?.parent !== file.parent || before.name !== file.name;
   if (before === null || (isMoved && !followsRenames)) throw new Fault("FileGenerationMismatch");
   return before;

@@ -10,9 +10,9 @@ export async function listShareSnapshots(
   asked: ShareAsked,
 ): Promise<readonly Stamp[]> {
   return context.store.read((view) => {
-    const { id } = admitToShare(view, asked, FILE_NEEDS.getShareProperties);
+    const { id } = admitToShare(view, asked, FILE_NEEDS.listShareSnapshots);
     return snapshotsOf(view, id)
-      .map(({ stamp }) => stamp)
+      .map(({ name }) => name)
       .reverse();
   });
 }

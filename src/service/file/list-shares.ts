@@ -162,13 +162,13 @@ function listedLive(
   const lease = leaseStatus(share.lease, now);
   const tier = tierStatus(share, now);
   return [
-    ...snapshots.map(({ stamp, snapshot }) => ({
+    ...snapshots.map(({ stamp, name: shown, snapshot }) => ({
       name,
       kind: SNAPSHOT,
       stamp,
       share,
       revision: snapshot,
-      snapshot: stamp,
+      snapshot: shown,
       deleted: null,
       lease: leaseStatus(snapshot.lease, now),
       tier,

@@ -1,5 +1,4 @@
 import type { Bytes } from "../../base/bytes.ts";
-import type { Instant } from "../../base/clock.ts";
 import {
   added,
   count,
@@ -51,13 +50,15 @@ const shareShape = {
   tierBefore: added(orNull(storedTier), null),
 };
 
-/** A snapshot of a share. Its stamp is its name, and finds the tree of that time. */
+/** A snapshot of a share. Its stamp finds the tree of that time, and is its name, too. */
 const snapshotShape = {
   etag: u64,
   modifiedMs: count,
   lease: storedLease,
   metadata: pairs,
   quotaGib: count,
+  /** Of an imported snapshot, which has the name that it had in its source; 0 for its stamp. */
+  name: added(u64, 0n),
 };
 
 /**
@@ -111,9 +112,8 @@ export function writeShare(tx: Transaction, at: ShareName, value: Share): void {
 }
 
 /** Frees the share's name. */
-export function deleteShare(tx: Transaction, at: ShareName, { id }: Share): void {
+export function deleteShare(tx: Transaction, at: ShareName): void {
   tx.delete(shareKey(at));
-  abandonShare(tx, id);
 }
 
 export function decodeShare(found: Bytes): Share {
@@ -135,9 +135,13 @@ function snapshotKey({ id }: Share, stamp: Stamp): Bytes {
   return key(SPACE.shareSnapshot, id, stamp);
 }
 
-export function readSnapshot(view: View, share: Share, stamp: Stamp): ShareSnapshot | null {
-  const found = view.get(snapshotKey(share, stamp));
-  return found === undefined ? null : snapshotFormat.decode(found);
+/** The snapshot that clients know by this name. */
+export function findSnapshot(view: View, share: Share, name: Stamp): StampedSnapshot | null {
+  const found = view.get(snapshotKey(share, name));
+  const snapshot = found === undefined ? null : snapshotFormat.decode(found);
+  if (snapshot !== null && snapshot.name === 0n) return { stamp: name, name, snapshot };
+  // Few shares have any whose stamp is not their name.
+  return snapshotsOf(view, share.id).find((one) => one.name === name) ?? null;
 }
 
 export function writeSnapshot(
@@ -150,7 +154,12 @@ export function writeSnapshot(
 }
 
 /** Deletes a snapshot, and leaves the records that only it showed to the sweeper. */
-export function deleteSnapshot(tx: Transaction, at: ShareName, share: Share, stamp: Stamp): void {
+export function deleteSnapshot(
+  tx: Transaction,
+  at: ShareName,
+  share: Share,
+  { stamp }: StampedSnapshot,
+): void {
   tx.delete(snapshotKey(share, stamp));
   tx.set(key(SPACE.thinnedShare, share.id), thinnedFormat.encode({ changed: tx.stamp() }));
   const newestSnapshot = snapshotsOf(tx, share.id).at(-1)?.stamp ?? 0n;
@@ -158,7 +167,10 @@ export function deleteSnapshot(tx: Transaction, at: ShareName, share: Share, sta
 }
 
 export interface StampedSnapshot {
+  /** Finds its tree. Later snapshots have later stamps, and later names. */
   readonly stamp: Stamp;
+  /** What clients call it. */
+  readonly name: Stamp;
   readonly snapshot: ShareSnapshot;
 }
 
@@ -168,7 +180,9 @@ export function snapshotsOf(view: View, share: bigint): StampedSnapshot[] {
   return view.range(all, keyAfter(all), { limit: SHARE_SNAPSHOTS_MAX }).map((entry) => {
     const parts = new KeyReader(entry.key);
     parts.u64();
-    return { stamp: parts.u64(), snapshot: snapshotFormat.decode(entry.value) };
+    const stamp = parts.u64();
+    const snapshot = snapshotFormat.decode(entry.value);
+    return { stamp, name: snapshot.name === 0n ? stamp : snapshot.name, snapshot };
   });
 }
 
@@ -176,16 +190,14 @@ export function deletedShareKey(at: ShareName, version: Stamp): Bytes {
   return key(SPACE.deletedShare, at.account, at.share, version);
 }
 
-/** Soft-deletes a share: it is out of reach, and can be restored for a while. */
-export function setShareAside(
+/** Makes a share one that was soft-deleted: it can be restored for a while. */
+export function writeDeletedShare(
   tx: Transaction,
   at: ShareName,
-  share: Share,
-  untilMs: Instant,
+  version: Stamp,
+  value: DeletedShare,
 ): void {
-  tx.delete(shareKey(at));
-  const value = { share, deletedMs: tx.now(), untilMs };
-  tx.set(deletedShareKey(at, tx.stamp()), deletedShareFormat.encode(value));
+  tx.set(deletedShareKey(at, version), deletedShareFormat.encode(value));
 }
 
 export function readDeletedShare(view: View, at: ShareName, version: Stamp): DeletedShare | null {

@@ -1,4 +1,5 @@
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { type VersionPast, versionAsOf } from "../shared/past.ts";
 import { admitToDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { changedSettings, type ItemSettings } from "./item-settings.ts";
@@ -7,6 +8,8 @@ import { nextDirectoryVersion } from "./version.ts";
 
 export interface SetDirectoryProperties extends PathAsked {
   readonly settings: ItemSettings;
+  /** What an import knows of it. */
+  readonly past?: VersionPast | null;
 }
 
 export async function setDirectoryProperties(
@@ -18,7 +21,7 @@ export async function setDirectoryProperties(
     const version = nextDirectoryVersion(tx, tree, directory);
     const changed: Directory = {
       ...directory,
-      ...version,
+      ...versionAsOf(tx, asked, version),
       ...changedSettings(tx, tree, directory, asked.settings, version),
     };
     writeDirectory(tx, tree, changed);

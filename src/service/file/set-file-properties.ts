@@ -1,4 +1,5 @@
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import { type FilePast, versionAsOf } from "../shared/past.ts";
 import { admitFileUpdate } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { changedSettings, type ItemSettings } from "./item-settings.ts";
@@ -13,6 +14,8 @@ export interface SetFileProperties extends FileAsked {
   /** Null to leave it unchanged. */
   readonly length: number | null;
   readonly settings: ItemSettings;
+  /** What an import knows of it. */
+  readonly past?: FilePast | null;
 }
 
 /** The bytes that a resize touches: those after the new end. */
@@ -43,8 +46,9 @@ export async function setFileProperties(
     const settings = isResized ? settingsOfResize(asked.settings) : asked.settings;
     const changed: File = {
       ...file,
-      ...version,
+      ...versionAsOf(tx, asked, version),
       ...changedSettings(tx, tree, file, settings, version),
+      copy: asked.past?.copy ?? file.copy,
       properties: asked.properties ?? file.properties,
       content: isResized ? contents.maps.resize(tx, file.content, length) : file.content,
     };

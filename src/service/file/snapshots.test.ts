@@ -149,3 +149,37 @@ test("records preserved for a snapshot are removed with it", async () => {
   assert.equal(await files.records([SPACE.preservedRecord]), 0);
   assert.equal(await files.text("one"), "new".repeat(10_000));
 });
+
+test("an imported snapshot has its old name, unless that is of the future or not behind the last", async () => {
+  const files = new Files();
+  await files.createShare();
+  const take = async (id: Stamp) => {
+    const past = { id, etag: id, modifiedMs: 5, quotaGib: 9 };
+    return snapshotShare(files.context, { ...files.share(), metadata: [["a", "b"]], past });
+  };
+  await files.create("file", "old");
+  const first = await take(1_000n);
+  await files.write("file", 0, "new");
+  const second = await take(2_000n);
+  assert.deepEqual(
+    [first, second].map(({ snapshot, etag, modifiedMs }) => [snapshot, etag, modifiedMs]),
+    [
+      [1_000n, 1_000n, 5],
+      [2_000n, 2_000n, 5],
+    ],
+  );
+  await files.create("file", "gone");
+  assert.equal(await files.text("file", 1_000n), "old");
+  assert.equal(await files.text("file", 2_000n), "new");
+  const third = await take(1_500n);
+  assert.ok(third.snapshot > 2_000n);
+  assert.equal(await files.text("file", third.snapshot), "gone");
+  const future = await take(2n ** 63n);
+  assert.ok(future.snapshot > third.snapshot && future.snapshot < 2n ** 63n);
+  await deleteShare(files.context, {
+    ...files.share(1_000n),
+    snapshots: "refuse",
+  });
+  await assert.rejects(files.text("file", 1_000n), new Fault("ShareSnapshotNotFound"));
+  assert.equal(await files.text("file", 2_000n), "new");
+});

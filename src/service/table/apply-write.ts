@@ -10,6 +10,7 @@ import { judgeEntityKeys, judgeProperties } from "../../rules/entity-limits.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import { isDamageError, type Transaction } from "../../store/store.ts";
+import { type VersionPast, versionAsOf } from "../shared/past.ts";
 import { guardOf } from "./admit.ts";
 import type { EntitiesAsked } from "./context.ts";
 import {
@@ -22,7 +23,11 @@ import {
 } from "./records.ts";
 
 /** A write to one entity. */
-export type EntityWrite = { readonly place: EntityPlace } & (
+export type EntityWrite = {
+  readonly place: EntityPlace;
+  /** What an import knows of the entity. */
+  readonly past?: VersionPast | null;
+} & (
   | {
       readonly kind: "insertEntity" | "insertOrReplaceEntity" | "insertOrMergeEntity";
       readonly properties: readonly Property[];
@@ -119,9 +124,15 @@ export function applyWrite(
     return { stamp, properties: null };
   }
   const { text, bytes } = prepared.properties;
-  const stamp = tx.stamp();
+  const stamp = stampAsOf(tx, asked, write);
   writeEntity(tx, table, place, { stamp, properties: bytes });
   return { stamp, properties: text };
+}
+
+function stampAsOf(tx: Transaction, { access }: EntitiesAsked, { past }: EntityWrite): Stamp {
+  const stamp = tx.stamp();
+  if (past == null) return stamp;
+  return versionAsOf(tx, { access, past }, { etag: stamp, modifiedMs: tx.now() }).etag;
 }
 
 /** An entity before a write. */

@@ -55,7 +55,8 @@ function entityOf(document: Document): Entity {
   };
   for (const [name, value] of Object.entries(properties)) {
     const property = name.endsWith(TYPE) ? name.slice(0, -TYPE.length) : name;
-    const isOwn = ["PartitionKey", "RowKey", "Timestamp"].includes(property);
+    const isOwn = property === "PartitionKey" || property === "RowKey";
+    if (name === `Timestamp${TYPE}`) continue;
     if (isOwn || name.startsWith("odata.") || value === null) continue;
     const isGuid = properties[`${name}${TYPE}`] === "Edm.Guid";
     entity[name] = isGuid ? guidOf(`${value}`) : (value as string | number | boolean);

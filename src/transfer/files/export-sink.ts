@@ -1,5 +1,5 @@
 import { NamesBefore, pathOfName } from "../file-names.ts";
-import { amountOf, type Body, type Item, type Range, type Sink } from "../item.ts";
+import { amountOf, type Body, type Deletable, type Item, type Range, type Sink } from "../item.ts";
 import { lastLine, lineOf, type StoredBody } from "./manifest.ts";
 
 /** Where an export writes its files: a folder or a tar. */
@@ -44,15 +44,22 @@ export class ExportSink implements Sink {
   #pathOf(item: Item): string {
     if (item.kind === "file") {
       const end = item.snapshot === undefined ? "" : `%@${item.snapshot.replaceAll(":", "-")}`;
-      return pathOfName(`files/${item.share}/${item.path}`) + end;
+      const share = folderOf(pathOfName(item.share), item);
+      return `files/${share}/${pathOfName(item.path)}${end}`;
     }
     if (item.kind !== "blob" || amountOf(item).objects === 0) return "";
-    if (item.container !== this.#container) this.#names = new NamesBefore();
-    this.#container = item.container;
+    const container = folderOf(pathOfName(item.container), item);
+    if (container !== this.#container) this.#names = new NamesBefore();
+    this.#container = container;
     const path = pathOfName(item.name, this.#names.has);
     this.#names.add(item.name);
-    return `blobs/${pathOfName(item.container)}/${path}`;
+    return `blobs/${container}/${path}`;
   }
+}
+
+/** Containers and shares of one name may have been deleted at several times. */
+function folderOf(name: string, { version }: Deletable): string {
+  return version === undefined ? name : `${name}%@${version}`;
 }
 
 function rangesOf(item: Item, at: number): readonly Range[] | null {

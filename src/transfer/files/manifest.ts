@@ -6,9 +6,12 @@ import { TransferError } from "../transfer-error.ts";
  * is and a last one without which it is not whole. Bodies are files beside it.
  */
 export const MANIFEST_NAME = "manifest.jsonl";
-const FORMAT = 2;
-/** Format 1 had no versions, deleted blobs, uncommitted blocks, ACLs nor snapshots of shares. */
-const FORMATS: readonly unknown[] = [1, FORMAT];
+const FORMAT = 3;
+/**
+ * Format 1 had no versions, deleted blobs, uncommitted blocks, ACLs nor snapshots of shares, and
+ * format 2 no deleted containers and shares.
+ */
+const FORMATS: readonly unknown[] = [1, 2, FORMAT];
 
 /** A body in a manifest. */
 export interface StoredBody {
@@ -41,7 +44,7 @@ export function readFirstLine(text: string, path: string): ManifestStart {
   if (found.lazuli !== "export") throw new TransferError(`${path} is not a manifest of an export.`);
   if (FORMATS.includes(found.format)) return found as ManifestStart;
   throw new TransferError(
-    `${path} has the format ${found.format}, and this version reads ${FORMATS.join(" and ")}. Update Lazuli.`,
+    `${path} has the format ${found.format}, and this version reads ${FORMATS.join(", ")}. Update Lazuli.`,
   );
 }
 

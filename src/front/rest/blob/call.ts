@@ -8,6 +8,7 @@ import type {
 } from "../../../service/blob/context.ts";
 import type { CopyContext } from "../../../service/blob/fetch-copy.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { deletedVersionIn } from "../past.ts";
 import { conditionsOf, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
@@ -30,13 +31,14 @@ export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestRe
 /** The address of a container or current blob. Refuses other revisions, which cannot be written. */
 export function addressOf({ account, route, request }: BlobCall): BlobAddress {
   requireCurrentRevision(request.query);
-  return { account, container: route.container, blob: route.blob };
+  return { account, container: route.container, blob: route.blob, ...deletedVersionIn(request) };
 }
 
 /** The address of the requested blob, snapshot or version. */
 export function revisionAddressOf({ account, route, request }: BlobCall): BlobRevisionAddress {
   const revision = revisionOf(request.query);
-  return { account, container: route.container, blob: route.blob, revision };
+  const { container, blob } = route;
+  return { account, container, blob, revision, ...deletedVersionIn(request) };
 }
 
 /** The parameters that every update of a container takes. */
@@ -51,6 +53,11 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
   };
 }
 
+/** Whether an export reads an archived blob. */
+export function readsArchived({ request }: BlobCall): boolean {
+  return request.query.get("lazuli-archived") === "true";
+}
+
 /** The parameters that most reads of a blob take. Some prefix the names of the conditions. */
 export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
   const { headers } = call.request;
@@ -59,6 +66,7 @@ export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers, prefix),
+    withArchived: readsArchived(call),
   };
 }
 

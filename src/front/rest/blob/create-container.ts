@@ -1,5 +1,6 @@
 import { createContainer } from "../../../service/blob/create-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { metadataOf, requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
@@ -18,6 +19,7 @@ export async function handleCreateContainer(
     access: call.access,
     publicAccess: publicAccessOf(headers),
     metadata: metadataOf(headers),
+    past: pastOf(headers),
     isDataLake: context.isDataLake ?? false,
   });
   return { status: 201, headers: versionHeaders(version), body: null };

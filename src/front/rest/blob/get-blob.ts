@@ -7,7 +7,7 @@ import { leaseIdOf } from "../request-headers.ts";
 import { structuredFormOf } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { blobHeaders } from "./blob-headers.ts";
-import { type BlobCall, revisionAddressOf } from "./call.ts";
+import { type BlobCall, readsArchived, revisionAddressOf } from "./call.ts";
 import { readingAnswer } from "./reading-answer.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -19,6 +19,7 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
     at: revisionAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
+    withArchived: readsArchived(call),
     conditions: blobConditionsOf(headers),
     key,
     range,

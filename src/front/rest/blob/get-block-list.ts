@@ -15,7 +15,10 @@ export async function handleGetBlockList(
   const { query } = call.request;
   requireNoKey(call.request);
   const type = typeOf(query);
-  const lists = await getBlockList(context, blobReadOf(call));
+  const lists = await getBlockList(context, {
+    ...blobReadOf(call),
+    withAppended: query.get("lazuli-blocks") === "true",
+  });
   const { old } = lists.seen;
   const xml = new XmlBytes(call.hidden, call.request.rendering);
   xml.add(`${XML_DECLARATION}<BlockList><CommittedBlocks>`);

@@ -47,6 +47,8 @@ const INCLUDES = [
   "permissions",
   // For exports: with uncommittedblobs, also blocks beside a blob.
   "lazuli-blocks",
+  // For exports: what no client sees of a blob.
+  "lazuli-past",
 ];
 
 export async function handleListBlobs(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -179,8 +181,9 @@ const METADATA = 1;
 const TAGS = 2;
 const COPY = 4;
 const PERMISSIONS = 8;
+const PAST = 16;
 /** How many choices of parts there are. */
-const CHOICES = 16;
+const CHOICES = 32;
 
 type Renderer = (shown: ShownBlob) => string;
 
@@ -193,7 +196,8 @@ function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null):
     part("metadata", METADATA) |
     part("tags", TAGS) |
     part("copy", COPY) |
-    part("permissions", PERMISSIONS);
+    part("permissions", PERMISSIONS) |
+    part("lazuli-past", PAST);
   let renderers = RENDERERS.get(hidden);
   if (renderers === undefined) {
     renderers = renderersWithout(hidden);
@@ -264,10 +268,25 @@ function blobElement(shown: ShownBlob, parts: number): string {
     ((parts & COPY) !== 0 && blob.copy !== null ? copyElements(blob.copy) : "") +
     `<ServerEncrypted>true</ServerEncrypted>${keyElement(blob)}${tagCount}` +
     ((parts & PERMISSIONS) !== 0 ? permissionElements(blob) : "") +
+    ((parts & PAST) !== 0 ? pastElement(blob) : "") +
     `${resourceTypeElement(blob)}</Properties>` +
     `${metadata}${tags}` +
     `<OrMetadata />${shown.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
+}
+
+/** Times to the millisecond, and what Data Lake knows of a file, as the header `PAST` has them. */
+function pastElement({ createdMs, modifiedMs, isDataLake, terms, tier }: Blob): string {
+  const past = {
+    created: new Date(createdMs).toISOString(),
+    modified: new Date(modifiedMs).toISOString(),
+    ...(tier === null ? {} : { tierChanged: new Date(tier.changedMs).toISOString() }),
+    ...(isDataLake ? { dataLake: true } : {}),
+    ...(terms === null || terms.encryptionContext === ""
+      ? {}
+      : { encryptionContext: terms.encryptionContext }),
+  };
+  return element("LazuliPast", JSON.stringify(past));
 }
 
 /** A list request carries no key, so encrypted metadata is only mentioned. */

@@ -2,10 +2,10 @@ import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { placeRevision } from "../../../service/blob/place-revision.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { PAST, pastOf } from "../past.ts";
 import { requireNoBody } from "../stored-body.ts";
 import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { PAST, pastOf } from "./past.ts";
 import { requireNoKey, requireSupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePlaceRevision(

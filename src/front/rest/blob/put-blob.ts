@@ -2,6 +2,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlob } from "../../../service/blob/put-blob.ts";
 import { encryptedHeaders, keyOf } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import {
   digestsOf,
   invalidHeader,
@@ -17,7 +18,6 @@ import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
-import { pastOf } from "./past.ts";
 import { propertiesOfBody, requireMd5 } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { requireSupportedOnCreation } from "./unsupported.ts";

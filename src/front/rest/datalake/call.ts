@@ -4,6 +4,7 @@ import { blobConditionsOf } from "../blob/blob-conditions.ts";
 import type { BlobFront } from "../blob/call.ts";
 import { KEY_HEADERS } from "../customer-key.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { deletedVersionIn } from "../past.ts";
 import { conditionsOf, leaseIdOf, requireNoHeaders } from "../request-headers.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import type { DataLakeRoute } from "./route.ts";
@@ -13,8 +14,8 @@ export type DataLakeCall = StorageCall<DataLakeRoute>;
 
 export type DataLakeHandler = (context: BlobFront, call: DataLakeCall) => Promise<RestResponse>;
 
-export function addressOf({ account, route }: DataLakeCall): BlobAddress {
-  return { account, container: route.container, blob: route.blob };
+export function addressOf({ account, route, request }: DataLakeCall): BlobAddress {
+  return { account, container: route.container, blob: route.blob, ...deletedVersionIn(request) };
 }
 
 /** The parameters that most operations on a path take. */

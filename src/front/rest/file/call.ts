@@ -10,6 +10,7 @@ import type {
 } from "../../../service/file/context.ts";
 import type { CopyContext } from "../../../service/file/fetch-copy.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
+import { deletedVersionIn } from "../past.ts";
 import { flagOf, leaseIdOf } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
 import type { CopySources } from "../source/copy-sources.ts";
@@ -28,7 +29,8 @@ export type FileHandler = (context: FileFront, call: FileCall) => Promise<RestRe
 
 /** Reads the share, or the snapshot of one, that a request addresses. */
 export function shareAskedOf({ account, access, route, request }: FileCall): ShareAsked {
-  return { at: { account, share: route.share, snapshot: snapshotOf(request.query) }, access };
+  const snapshot = snapshotOf(request.query);
+  return { at: { account, share: route.share, snapshot, ...deletedVersionIn(request) }, access };
 }
 
 /** Reads a share request that may have a lease id. */
@@ -51,6 +53,7 @@ function pathAddressOf({ account, route, request }: FileCall): PathAddress {
     account,
     share: route.share,
     snapshot: snapshotOf(request.query),
+    ...deletedVersionIn(request),
     path: route.path,
     trailingDots: flagOf(request.headers, "x-ms-allow-trailing-dot"),
   };

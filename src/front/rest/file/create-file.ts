@@ -5,6 +5,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { createFile } from "../../../service/file/create-file.ts";
 import type { ItemSettings } from "../../../service/file/item-settings.ts";
 import type { RequestHeaders, RestRequest, RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import {
   digestsOf,
   invalidHeader,
@@ -45,6 +46,7 @@ export async function handleCreateFile(
     settings: settingsOfNew(headers),
     properties: filePropertiesOf(headers),
     metadata: metadataOf(headers),
+    past: pastOf(headers),
     body,
     digests: digestsOf(headers),
   });

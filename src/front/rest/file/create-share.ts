@@ -2,6 +2,7 @@ import { SHARE_QUOTA_GIB_DEFAULT } from "../../../base/limits.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { createShare } from "../../../service/file/create-share.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { metadataOf } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
@@ -18,6 +19,7 @@ export async function handleCreateShare(
   const version = await createShare(context, {
     ...shareAskedOf(call),
     metadata: metadataOf(headers),
+    past: pastOf(headers),
     quotaGib,
     tier: tierOf(headers) ?? "TransactionOptimized",
   });

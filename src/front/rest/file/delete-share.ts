@@ -1,6 +1,7 @@
 import type { ShareContext } from "../../../service/file/context.ts";
 import { type DeleteShare, deleteShare } from "../../../service/file/delete-share.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { type FileCall, shareUseOf } from "./call.ts";
 
@@ -9,7 +10,11 @@ export async function handleDeleteShare(
   call: FileCall,
 ): Promise<RestResponse> {
   const snapshots = snapshotsOf(call.request.headers);
-  await deleteShare(context, { ...shareUseOf(call), snapshots });
+  await deleteShare(context, {
+    ...shareUseOf(call),
+    snapshots,
+    past: pastOf(call.request.headers),
+  });
   return { status: 202, headers: [], body: null };
 }
 

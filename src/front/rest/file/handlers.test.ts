@@ -55,6 +55,7 @@ function reference(): string {
 
 Operations on a share carry \`restype=share\`, those on a directory \`restype=directory\`. An operation
 that is not supported yet is refused with 501 \`NotImplemented\`, and the response names the operation.
+\`listShareSnapshots\` is of this server alone: see [exports and imports](data-in-and-out.md#between-servers-of-ours).
 
 | operation | request | supported |
 |---|---|---|

@@ -27,6 +27,7 @@ import { handleLinks } from "./links.ts";
 import { handleListDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { handleListHandles } from "./list-handles.ts";
 import { handleListRanges } from "./list-ranges.ts";
+import { handleListShareSnapshots } from "./list-share-snapshots.ts";
 import { handleListShares } from "./list-shares.ts";
 import { handlePutRange } from "./put-range.ts";
 import { handlePutRangeFromUrl } from "./put-range-from-url.ts";
@@ -62,6 +63,7 @@ export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandl
   getShareAcl: handleGetShareAcl,
   setShareAcl: handleSetShareAcl,
   getShareStats: handleGetShareStats,
+  listShareSnapshots: handleListShareSnapshots,
   leaseShare: handleLeaseShare,
   snapshotShare: handleSnapshotShare,
   undeleteShare: handleUndeleteShare,

@@ -37,6 +37,7 @@ export const FILE_ROUTES = {
     "GET acl": "getShareAcl",
     "PUT acl": "setShareAcl",
     "GET stats": "getShareStats",
+    "GET lazuli-snapshots": "listShareSnapshots",
     "PUT lease": "leaseShare",
     "PUT snapshot": "snapshotShare",
     "PUT undelete": "undeleteShare",

@@ -1,6 +1,7 @@
 import type { FileContext } from "../../../service/file/context.ts";
 import { setDirectoryProperties } from "../../../service/file/set-directory-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
 import {
   changedItemHeaders,
@@ -15,7 +16,10 @@ export async function handleSetDirectoryProperties(
   const { headers } = call.request;
   requireNoSnapshot(call);
   requireSupportedOnExistingItem(headers);
-  const settings = itemSettingsOf(headers);
-  const done = await setDirectoryProperties(context, { ...pathAskedOf(call), settings });
+  const done = await setDirectoryProperties(context, {
+    ...pathAskedOf(call),
+    settings: itemSettingsOf(headers),
+    past: pastOf(headers),
+  });
   return { status: 200, headers: changedItemHeaders(done), body: null };
 }

@@ -2,6 +2,7 @@ import { FILE_BYTES_MAX } from "../../../base/limits.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { setFileProperties } from "../../../service/file/set-file-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { numberOf } from "../request-headers.ts";
 import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { changedFilePropertiesOf } from "./file-headers.ts";
@@ -24,6 +25,7 @@ export async function handleSetFileProperties(
     properties: changedFilePropertiesOf(headers, length !== null),
     length,
     settings: itemSettingsOf(headers),
+    past: pastOf(headers),
   });
   return { status: 200, headers: changedItemHeaders(done), body: null };
 }

@@ -5,6 +5,7 @@ import type { EntityWrite, EntityWritten } from "../../../service/table/apply-wr
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeEntity } from "../../../service/table/write-entity.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
+import { pastOf } from "../past.ts";
 import { requireHeader } from "../request-headers.ts";
 import { DATA_HEADERS, entitiesAskedOf, type TableCall } from "./call.ts";
 import { readEntityBody, requirePlace, requireSamePlace } from "./entity-body.ts";
@@ -39,6 +40,15 @@ const WRITES: ReadonlySet<string> = new Set<EntityWrite["kind"]>([
 
 /** The write that a request asks for, alone or in a batch. */
 export async function readEntityWrite(
+  route: TableRoute,
+  request: RestRequest,
+): Promise<EntityWrite> {
+  const past = pastOf(request.headers);
+  const write = await readWrite(route, request);
+  return past === null ? write : { ...write, past: { etag: past.modified, modifiedMs: null } };
+}
+
+async function readWrite(
   { operation, place }: TableRoute,
   request: RestRequest,
 ): Promise<EntityWrite> {
