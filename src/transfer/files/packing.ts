@@ -1,6 +1,7 @@
-import type { Readable, Transform } from "node:stream";
+import { Readable, type Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { TransferError } from "../transfer-error.ts";
+import { ZSTD_MAGIC, zstdFrames } from "./zstd-frames.ts";
 
 /** How a tar file is compressed. */
 export type Packing = "gzip" | "zstd";
@@ -22,8 +23,6 @@ export function packingOf(start: Buffer): Packing | null {
   return start.length >= 4 && start.readUInt32LE(0) === ZSTD_MAGIC ? "zstd" : null;
 }
 
-const ZSTD_MAGIC = 0xfd2fb528;
-
 /** Node has zstd since 22.15; the types of this project are older. */
 interface Zstd {
   readonly createZstdCompress?: () => Transform;
@@ -36,9 +35,11 @@ export function packer(packing: Packing): Transform {
 
 /** Unpacks all of a stream, which may have been packed in several pieces. */
 export function unpacked(packing: Packing, from: Readable): Readable {
-  const into = packing === "gzip" ? zlib.createGunzip() : zstd("createZstdDecompress");
-  from.on("error", (error) => into.destroy(error));
-  return from.pipe(into);
+  const isGzip = packing === "gzip";
+  const into = isGzip ? zlib.createGunzip() : zstd("createZstdDecompress");
+  const pieces = isGzip ? from : Readable.from(zstdFrames(from));
+  pieces.on("error", (error) => into.destroy(error));
+  return pieces.pipe(into);
 }
 
 function zstd(name: keyof Zstd): Transform {
