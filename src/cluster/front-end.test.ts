@@ -19,6 +19,23 @@ test("the first front end leads; when it stops, another one leads after its leas
   assert.equal(other.frontEnd.isSweeper, true);
 });
 
+test("a command that joins never leads, but what it reads is not freed", async () => {
+  const ends = new FrontEnds();
+  const guest = await ends.add(false);
+  await ends.pass(2 * LEASE_MS);
+  assert.equal(guest.frontEnd.isSweeper, false);
+  const other = await ends.add();
+  await ends.pass(BEAT_MS);
+  assert.deepEqual([guest.frontEnd.isSweeper, other.frontEnd.isSweeper], [false, true]);
+  const unpin = guest.frontEnd.pin();
+  const died = await other.store.transact((tx) => tx.stamp());
+  await ends.pass(LEASE_MS);
+  assert.equal(other.frontEnd.isUnread(died), false);
+  unpin();
+  await ends.pass(3 * BEAT_MS);
+  assert.equal(other.frontEnd.isUnread(died), true);
+});
+
 test("nothing is written for a leader that another one has followed", async () => {
   const ends = new FrontEnds();
   const [old, next] = [await ends.add(), await ends.add()];

@@ -33,6 +33,8 @@ export interface FrontEndSetup {
   readonly schedule: Schedule;
   /** Tests whose clock jumps take a longer lease than `LEASE_MS`. */
   readonly leaseMs?: number | undefined;
+  /** Whether it may become the leader. Default: yes. */
+  readonly mayLead?: boolean;
   /** Called once, when others have ended this front end: it can write nothing any more. */
   readonly onEnded: (error: StoreError) => void;
 }
@@ -50,6 +52,8 @@ const UNKNOWN: AboutFrontEnd = { name: "", address: "" };
 /** A front end, as another one sees it. */
 export interface FrontEndSeen extends AboutFrontEnd {
   readonly number: number;
+  /** Marks messages to it. */
+  readonly epoch: bigint;
   /** Since its last heartbeat, by the clock of the records. */
   readonly heartbeatAgeMs: number;
   readonly isLeader: boolean;
@@ -162,8 +166,9 @@ export class FrontEnd implements Others {
     return this.#setup.store.read((view) => {
       const nowMs = view.now();
       const leader = readLeader(view)?.frontEnd;
-      return listFrontEnds(view).map(({ number, name, address, untilMs }) => ({
+      return listFrontEnds(view).map(({ number, epoch, name, address, untilMs }) => ({
         number,
+        epoch,
         name,
         address,
         heartbeatAgeMs: Math.max(0, nowMs - (untilMs - leaseMs)),
@@ -293,8 +298,9 @@ export class FrontEnd implements Others {
     const untilMs = nowMs + (this.#setup.leaseMs ?? LEASE_MS);
     const epoch = this.#hasLapsed ? stamp : this.#epoch;
     writeFrontEnd(tx, this.number, { epoch, untilMs, readsFrom, ...this.#about });
-    const leader = renewLeader(tx, this.number, nowMs, untilMs);
-    const leads = leader.frontEnd === this.number;
+    const { mayLead = true } = this.#setup;
+    const leader = mayLead ? renewLeader(tx, this.number, nowMs, untilMs) : null;
+    const leads = leader?.frontEnd === this.number;
     // After an outage of the records, all leases are over: those who can renew theirs get the time.
     if (leads && leader.sinceMs + LEASE_MS <= nowMs) {
       for (const other of listFrontEnds(tx)) {

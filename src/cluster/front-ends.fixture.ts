@@ -72,7 +72,7 @@ export class FrontEnds {
     this.records = records?.(this.clock) ?? new ForgettingStore(new MemoryStore(this.clock));
   }
 
-  async add(): Promise<TestFrontEnd> {
+  async add(mayLead = true): Promise<TestFrontEnd> {
     const outage = new Outage(this.records);
     const ends: StoreError[] = [];
     const frontEnd = await FrontEnd.join({
@@ -80,6 +80,7 @@ export class FrontEnds {
       number: ++this.#numbers,
       clock: this.clock,
       schedule: this.timers.schedule,
+      mayLead,
       onEnded: (error) => ends.push(error),
     });
     const store = new MemberStore(outage, frontEnd);

@@ -35,7 +35,9 @@ export async function runAccountCommand(
       for (const line of await list(file, asked)) around.out(line);
       return;
     case "account add": {
-      const account = { name: asked.name, keys: await keysOf(asked.keys, around) };
+      const { name, database } = asked;
+      const keys = await keysOf(asked.keys, around);
+      const account = { name, keys, ...(database === null ? {} : { database }) };
       const first = file.accounts === null ? FIRST : "";
       const note = await change(file, add(file, account), asked);
       around.out(`Added the account ${asked.name} to ${asked.configFile}.${first}`);
@@ -97,7 +99,7 @@ class ConfigFile {
     throw new UsageError(`${this.path} has no account "${name}". It has: ${names}.`);
   }
 
-  withAccount(account: AccountSettings): string {
+  withAccount(account: AccountConfig): string {
     const accounts = this.#list();
     return accounts === null
       ? insertMember(this.text, this.#top, "accounts", [account])
@@ -190,7 +192,7 @@ async function keysOf(given: string | null, { input }: AccountSurroundings): Pro
   return text.replaceAll(/\s+/g, "").split(",");
 }
 
-function add(file: ConfigFile, account: AccountSettings): string {
+function add(file: ConfigFile, account: AccountConfig): string {
   if (file.accounts?.some(({ name }) => name === account.name)) {
     throw new UsageError(
       `${file.path} has an account "${account.name}" already. New keys: lazuli account rotate-key.`,
@@ -228,7 +230,7 @@ function rotated({ keys: [key1 = "", key2] }: AccountConfig, keyName: KeyName): 
  * the file is as before.
  */
 async function change(file: ConfigFile, text: string, { location }: AccountPlace): Promise<string> {
-  readConfig(file.path, text);
+  const { records, databases } = readConfig(file.path, text);
   await replaceFile(file.path, file.before, text);
   const folder = resolve(location);
   const control = await readControl(folder);
@@ -237,6 +239,10 @@ async function change(file: ConfigFile, text: string, { location }: AccountPlace
     return `Its server speaks SMB only: send SIGHUP to its process ${control.pid}.`;
   }
   const done = isUsed && control ? await askToReload(control) : null;
+  if (done === null && (records !== undefined || databases !== undefined)) {
+    const which = databases === undefined ? "" : " --database <one of them>";
+    return `When all front ends have this file: lazuli reload --config ${file.path}${which}.`;
+  }
   if (done === null) {
     return (
       `No server on ${folder} uses ${file.path}. If one runs elsewhere: lazuli reload --location ` +

@@ -25,6 +25,8 @@ export type AccountAsked = AccountPlace & {
         readonly name: string;
         /** `-` for standard input; null for new ones. */
         readonly keys: string | null;
+        /** The name of its database; null for that of `--records`, or the data folder. */
+        readonly database: string | null;
       }
     | { readonly command: "account remove"; readonly name: string }
     | {
@@ -68,7 +70,12 @@ export function readAccountCommand(
   const one = { ...common, name: name ?? "" };
   switch (command) {
     case "account add":
-      return { ...one, command, keys: given.text("accountKeys") };
+      return {
+        ...one,
+        command,
+        keys: given.text("accountKeys"),
+        database: given.text("database"),
+      };
     case "account remove":
       return { ...one, command };
     case "account rotate-key":

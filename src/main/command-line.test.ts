@@ -129,10 +129,23 @@ test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused, with advice", () => 
 });
 
 test("verify takes the data folder, and no flags for serving", () => {
-  const verify = { kind: "verify", location: "here" };
+  const verify = { kind: "verify", asked: { location: "here", shared: null } };
   assert.deepEqual(readCommandLine(["verify", "-l", "here"], {}), verify);
-  const byDefault = { kind: "verify", location: "lazuli-data" };
+  const byDefault = { kind: "verify", asked: { location: "lazuli-data", shared: null } };
   assert.deepEqual(readCommandLine(["verify"], {}), byDefault);
+});
+
+test("a command works on shared records if they are named, unless it names a folder", () => {
+  const sharedOf = (args: string, env: Record<string, string> = {}) => {
+    const asked = readCommandLine(args.split(" "), env);
+    return asked.kind === "usage" ? asked.asked.shared : assert.fail();
+  };
+  assert.equal(sharedOf("usage"), null);
+  assert.equal(sharedOf("usage --records postgres://a/b")?.records, "postgres://a/b");
+  assert.equal(sharedOf("usage --config c --database east")?.database, "east");
+  const env = { LAZULI_RECORDS: "postgres://a/b" };
+  assert.equal(sharedOf("usage", env)?.records, "postgres://a/b");
+  assert.equal(sharedOf("usage --location here", env), null);
 });
 
 test("--help behind a command is about that command, or about all that begin so", () => {
@@ -171,6 +184,7 @@ test("an account command takes a name, the configuration file and its own flags"
     command: "account add",
     name: "shop",
     keys: "-",
+    database: null,
     location: "d",
     showKeys: true,
   });
@@ -229,7 +243,7 @@ test("mistakes are refused in one line that says what to do", () => {
     ["account remove a --config c --showKeys", /--showKeys has no meaning for `lazuli account rem/],
     ["account add a --config c --connectionString", /--connectionString has no meaning for `lazu/],
     ["account list --config c --connectionString --showKeys", /both print keys.*leave one of them/],
-    ["reload --config c", /--config has no meaning for `lazuli reload`/],
+    ["seed f --config c", /--config has no meaning for `lazuli seed`/],
     ["--services blob,blob", /names "blob" twice/],
     ["--services ,", /has an empty place.*--services blob,queue/],
     ["--services Blob", /knows no service "Blob".*has blob, queue, table, file, dfs, smb\./],
@@ -285,7 +299,8 @@ test("environment variables are defaults of flags, and the command line comes fi
   assert.deepEqual(read(), ["/data", "0.0.0.0", true]);
   assert.deepEqual(read("--location", "x", "--host", "::1"), ["x", "::1", true]);
   assert.deepEqual(read("--inMemoryPersistence"), [null, "0.0.0.0", true]);
-  assert.deepEqual(readCommandLine(["verify"], env), { kind: "verify", location: "/data" });
+  const verify = { kind: "verify", asked: { location: "/data", shared: null } };
+  assert.deepEqual(readCommandLine(["verify"], env), verify);
   assert.deepEqual(readCommandLine(["health", "--blobPort", "1"], env), {
     kind: "health",
     origins: ["http://127.0.0.1:1"],
@@ -306,6 +321,6 @@ test("a switch in the environment is true or false, and nothing is off", () => {
 test("verify takes the bucket of a data folder, too", () => {
   const asked = readCommandLine(["verify", "--bytes", "s3://bucket"], { AWS_REGION: "r" });
   assert.ok(asked.kind === "verify");
-  assert.equal(asked.bytes?.bytes, "s3://bucket");
-  assert.equal(asked.bytes?.s3.region, "r");
+  assert.equal(asked.asked.bucket?.bytes, "s3://bucket");
+  assert.equal(asked.asked.bucket?.s3.region, "r");
 });

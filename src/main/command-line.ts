@@ -6,6 +6,7 @@ import type { BackupAsked } from "./backup/backup-command.ts";
 import type { CheckBackupsAsked } from "./backup/check-backups.ts";
 import type { RestoreAsked } from "./backup/restore-command.ts";
 import { firstS3Flag, readS3Options, type S3Given } from "./bytes-options.ts";
+import { asksForShared, type DataAsked, type SharedAsked } from "./command-place.ts";
 import { helpTopic, readCommandWords } from "./command-words.ts";
 import { originAt } from "./connection-string.ts";
 import { requireNoContradictions } from "./contradictions.ts";
@@ -21,6 +22,7 @@ import {
   SERVICE_NAMES,
   SERVICES,
   type ServiceName,
+  SHARED_COMMANDS,
 } from "./flags.ts";
 import type { HoldersAsked } from "./holders-command.ts";
 import { type LabAsked, readLabCommand } from "./lab-flags.ts";
@@ -37,17 +39,14 @@ import {
 import { UsageError } from "./start-error.ts";
 import { readTransfer, type TransferAsked } from "./transfer-flags.ts";
 import { readUsagePath, type UsageAsked } from "./usage-command.ts";
+import type { VerifyAsked } from "./verify-command.ts";
 
 /** The user's command, checked as far as possible without reading files. */
 export type Asked =
   /** `topic` is the beginning of commands; null for the whole page. */
   | { readonly kind: "help"; readonly topic: string | null }
   | { readonly kind: "version" }
-  | {
-      readonly kind: "verify";
-      readonly location: string;
-      readonly bytes?: Pick<Options, "bytes" | "s3">;
-    }
+  | { readonly kind: "verify"; readonly asked: VerifyAsked }
   | { readonly kind: "backup"; readonly asked: BackupAsked }
   | { readonly kind: "check-backups"; readonly asked: CheckBackupsAsked }
   | { readonly kind: "restore"; readonly asked: RestoreAsked }
@@ -55,7 +54,7 @@ export type Asked =
   | { readonly kind: "usage"; readonly asked: UsageAsked }
   | { readonly kind: "holders"; readonly asked: HoldersAsked }
   | { readonly kind: "health"; readonly origins: readonly string[] }
-  | { readonly kind: "reload"; readonly location: string }
+  | { readonly kind: "reload"; readonly asked: DataAsked }
   | { readonly kind: "transfer"; readonly asked: TransferAsked }
   | { readonly kind: "account"; readonly asked: AccountAsked }
   | { readonly kind: "lab"; readonly asked: LabAsked }
@@ -67,6 +66,8 @@ export interface Options {
   readonly services: readonly ServiceName[];
   /** Null if all data stays in memory. */
   readonly location: string | null;
+  /** Whether the command line names it. */
+  readonly isLocationGiven: boolean;
   /** The folder that Azurite would use with these flags; null if that does not matter. */
   readonly azuriteLocation: string | null;
   readonly memoryBytesMax: number | null;
@@ -148,26 +149,29 @@ export function readCommandLine(
   requireUsableEnvironment(env);
   if (command === "start") return readStart(given, env, program);
   const s3Flag = firstS3Flag(given);
+  const takesShared = SHARED_COMMANDS.some((one) => one === command);
+  const isShared = takesShared && asksForShared(given, env.LAZULI_RECORDS);
   given.setDefaults(env);
   const location = given.text("location") ?? DEFAULT_LOCATION;
+  const shared = isShared ? readShared(given, readS3Options(given, env, s3Flag)) : null;
   switch (command) {
     case "verify": {
       const bytes = given.text("bytes");
-      if (bytes === null) return { kind: "verify", location };
+      if (shared !== null || bytes === null) return { kind: "verify", asked: { location, shared } };
       const s3 = readS3Options(given, env, s3Flag);
-      return { kind: "verify", location, bytes: { bytes, s3 } };
+      return { kind: "verify", asked: { location, shared, bucket: { bytes, s3 } } };
     }
     case "backup": {
       const keep = given.number("keep", "a number of backups", 1);
       const to = { place: argument as string, json: given.has("json") };
-      if (!given.has("check")) return { kind: "backup", asked: { location, keep, ...to } };
+      if (!given.has("check")) return { kind: "backup", asked: { location, shared, keep, ...to } };
       if (keep === null) return { kind: "check-backups", asked: to };
       throw new UsageError("--check and --keep contradict each other: it removes nothing.");
     }
     case "restore": {
       const backup = given.text("backup");
-      const asked = { location, place: argument as string, backup, json: given.has("json") };
-      return { kind: "restore", asked };
+      const to = { place: argument as string, json: given.has("json") };
+      return { kind: "restore", asked: { location, shared, backup, ...to } };
     }
     case "seed": {
       const asked = { location, file: argument as string, json: given.has("json") };
@@ -175,14 +179,14 @@ export function readCommandLine(
     }
     case "usage": {
       const path = argument === null ? null : readUsagePath(argument);
-      return { kind: "usage", asked: { location, path, json: given.has("json") } };
+      return { kind: "usage", asked: { location, shared, path, json: given.has("json") } };
     }
     case "holders":
       return { kind: "holders", asked: { location, place: argument, json: given.has("json") } };
     case "health":
       return { kind: "health", origins: healthOrigins(given, program) };
     case "reload":
-      return { kind: "reload", location };
+      return { kind: "reload", asked: { location, shared } };
     case "import":
     case "export": {
       const accountList = env.AZURITE_ACCOUNTS || null;
@@ -202,6 +206,16 @@ export function readCommandLine(
     default:
       return { kind: "lab", asked: readLabCommand(command, argument, given) };
   }
+}
+
+function readShared(given: Given, s3: S3Given): SharedAsked {
+  return {
+    records: given.text("records"),
+    bytes: given.text("bytes"),
+    s3,
+    configFile: given.text("config"),
+    database: given.text("database"),
+  };
 }
 
 function readStart(given: Given, env: Environment, program: Program): Asked {
@@ -363,6 +377,7 @@ function requireUsableEnvironment(env: Environment): void {
 function readOptions(given: Given, env: Environment, program: Program): Options {
   requireNoContradictions(given);
   const s3Flag = firstS3Flag(given);
+  const isLocationGiven = given.has("location");
   given.setDefaults(env);
   const services = readServices(given, program);
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
@@ -371,6 +386,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
   return {
     services,
     location: isInMemory ? null : (location ?? DEFAULT_LOCATION),
+    isLocationGiven,
     azuriteLocation: isInMemory || !program.isAzurite ? null : (location ?? "."),
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
     records: given.text("records"),

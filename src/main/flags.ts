@@ -1,14 +1,14 @@
 /** The commands of `lazuli`: its first words. Without one it starts the server. */
 export const COMMANDS = {
   start: "Serve the protocols. This is the default command.",
-  verify: "Read everything in a data folder, and name what is damaged.",
-  backup: "Write a backup of a data folder, also of a running server.",
-  restore: "Restore a backup into an empty folder.",
+  verify: "Read all data, and name what is damaged.",
+  backup: "Write a backup of all data, also of a running server.",
+  restore: "Restore a backup into an empty folder or database.",
   seed: "Make a running server have what a file says.",
   usage: "Show what takes the space, by place or prefix.",
   holders: "Show who holds what: leases, SMB opens, locks, messages.",
   health: "Ask a running server whether it serves; the exit code tells.",
-  reload: "Make the running server read its configuration again.",
+  reload: "Make the running server, or all front ends, read their configuration again.",
   import: "Bring data in: from Azurite, an export, files, or an account.",
   export: "Write the data of an account to a folder or a tar file.",
   "account list": "Show the accounts of a configuration file.",
@@ -63,6 +63,9 @@ const ACCOUNT_COMMANDS = [
   "account remove",
   "account rotate-key",
 ] as const;
+/** Commands that also work on the records that front ends share, and on their bytes. */
+const BYTES_COMMANDS = ["verify", "backup", "restore"] as const;
+export const SHARED_COMMANDS = [...BYTES_COMMANDS, "usage", "reload"] as const;
 const TRANSFER_COMMANDS = ["import", "export"] as const;
 const LAB_COMMANDS = [
   "lab status",
@@ -165,48 +168,55 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "records",
         value: "url",
         help: "Share records with others: postgres://user@host/database.",
+        commands: ["start", ...SHARED_COMMANDS],
         env: "LAZULI_RECORDS",
       },
       {
         name: "bytes",
         value: "place",
         help: "A bucket for large bodies, or a shared folder.",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
         env: "LAZULI_BYTES",
       },
       {
         name: "s3Endpoint",
         value: "url",
         help: "The bucket's store (default: AWS in the region).",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
         env: "AWS_ENDPOINT_URL_S3",
       },
       {
         name: "s3Region",
         value: "name",
         help: "Its region (default us-east-1).",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
         env: "AWS_REGION",
       },
       {
         name: "s3AddressStyle",
         value: "style",
         help: "Its URLs have the bucket in path or host.",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
         env: "LAZULI_S3_ADDRESS_STYLE",
       },
       {
         name: "s3Credentials",
         value: "file",
         help: "Its key, as in ~/.aws/credentials.",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
       },
       {
         name: "s3Ca",
         value: "file",
         help: "Authorities to trust for its certificate (PEM).",
-        commands: ["start", "verify"],
+        commands: ["start", ...BYTES_COMMANDS],
         env: "AWS_CA_BUNDLE",
+      },
+      {
+        name: "database",
+        value: "name",
+        help: "One of several databases of the configuration file.",
+        commands: [...SHARED_COMMANDS, "account add"],
       },
       {
         name: "seed",
@@ -323,7 +333,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "config",
         value: "file",
         help: "Configuration: accounts and more.",
-        commands: ["start", ...TRANSFER_COMMANDS, ...ACCOUNT_COMMANDS],
+        commands: ["start", ...SHARED_COMMANDS, ...TRANSFER_COMMANDS, ...ACCOUNT_COMMANDS],
       },
     ],
   },

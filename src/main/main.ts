@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../base/clock.ts";
-import type { StoreError } from "../store/store.ts";
+import { isUnreachable, type StoreError } from "../store/store.ts";
 import { runAccountCommand } from "./account-command.ts";
 import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
@@ -18,10 +18,9 @@ import { health } from "./health-command.ts";
 import { commandPage, helpPage } from "./help-page.ts";
 import { showHolders } from "./holders-command.ts";
 import { runLabCommand } from "./lab-command.ts";
-import { chooseBucket } from "./places.ts";
 import { platformNote } from "./platform-note.ts";
 import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
-import { reloadServer } from "./reload-command.ts";
+import { reload } from "./reload-command.ts";
 import { seedServer } from "./seed/seed-command.ts";
 import { type Serving, serve } from "./serve.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -60,15 +59,9 @@ async function run(program: Program): Promise<void> {
     }
     case "version":
       return around.out(version());
-    case "verify": {
-      const { location, bytes } = asked;
-      const bucket =
-        bytes === undefined
-          ? null
-          : chooseBucket(bytes.bytes, { ...bytes, location, configFile: null });
-      process.exitCode = await verify(location, { ...around, progress: process.stderr }, bucket);
+    case "verify":
+      process.exitCode = await verify(asked.asked, { ...around, progress: process.stderr });
       return;
-    }
     case "backup":
       return backUp(asked.asked, { ...around, ...transferSurroundings() });
     case "check-backups":
@@ -85,7 +78,7 @@ async function run(program: Program): Promise<void> {
       process.exitCode = await health(asked.origins, around);
       return;
     case "reload":
-      return around.out(await reloadServer(asked.location));
+      return reload(asked.asked, around);
     case "transfer":
       process.exitCode = await runTransferCommand(asked.asked, transferSurroundings());
       return;
@@ -191,6 +184,11 @@ const around: Surroundings = {
 };
 
 function failStop(error: StoreError): void {
+  // A command that works on shared records: the data is well, and the command can be run again.
+  if (isUnreachable(error)) {
+    around.err(`Stopped: ${error.message}. Run the command again.`);
+    process.exit(1);
+  }
   around.err(
     `Lazuli stops, because it cannot be sure of its data any more: ${error.message}. ` +
       "What was acknowledged is safe. Check the disk, then start again.",

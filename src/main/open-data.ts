@@ -79,6 +79,10 @@ interface SharedOptions {
   readonly sharedClock: Clock | undefined;
   /** Throws a `StartError` if this process has the records of this cluster open already. */
   readonly requireOther: (cluster: string) => void;
+  /** The name of a command that joins the front ends for as long as it works. */
+  readonly guest: string;
+  /** The name of the backup that this command restores. */
+  readonly restores: string;
 }
 
 /** The WAL and extents as parts of a small volume: compacting a small extent takes little space. */
@@ -97,8 +101,9 @@ export async function openData(
   if (shared !== null) {
     // Loaded only when it is asked for: most servers keep their data in a folder.
     const { openSharedData } = await import("./shared-data.ts");
-    const { schedule = systemSchedule, sharedClock: time, requireOther } = options;
-    return openSharedData(shared, bucket, { schedule, failStop, clock: time, requireOther });
+    const { schedule = systemSchedule, sharedClock, requireOther, guest, restores } = options;
+    const around = { schedule, failStop, clock: sharedClock, requireOther, guest, restores };
+    return openSharedData(shared, bucket, around);
   }
   if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {

@@ -14,11 +14,13 @@ import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background } from "./background.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
+import { hearReload } from "./hear-reload.ts";
 import { LeaderWork } from "./leader-work.ts";
 import type { Log } from "./log.ts";
 import { type Data, openData } from "./open-data.ts";
 import type { NamedPlace } from "./places.ts";
 import { Readiness } from "./readiness.ts";
+import type { ReloadDone } from "./reload.ts";
 import { Scrub } from "./scrub.ts";
 import type { ServedLab } from "./served-lab.ts";
 import type { Settings } from "./settings.ts";
@@ -40,6 +42,8 @@ export interface DatabaseSetup {
   /** Null without one. */
   readonly lab: ServedLab | null;
   readonly clients: SmbClients;
+  /** Reloads the settings of the server. */
+  reload(): Promise<ReloadDone>;
   /** Throws a `StartError` if another database of the server has the records of this cluster. */
   requireOther(cluster: string): void;
 }
@@ -75,7 +79,9 @@ export class OpenDatabase {
     this.files = { store: watched, contents, breaks, copies };
     const epoch = () => ownEpoch ?? member?.frontEnd.epoch ?? 0n;
     this.shares = { files: this.files, epoch, isShared: member !== null };
-    member?.messages.listen((message) => receiveMessage(this.files, message));
+    member?.messages.listen((message) => {
+      if (!hearReload(message, member, setup.reload)) receiveMessage(this.files, message);
+    });
     member?.frontEnd.onLapse(() => {
       watched.beginEpoch();
       setup.clients.drop(this.shares);
@@ -161,7 +167,7 @@ function sweeping(
   const { member, contents } = data;
   const swept = member === null ? data : { ...data, store: member.leaderStore };
   const parts = [new BlobSweep(swept), new QueueSweep(swept), new TableSweep(swept)];
-  const isSweeper = () => member === null || member.frontEnd.isSweeper;
+  const isSweeper = isSweeperOf(data);
   const sweeps = [...parts, new FileSweep(swept)].map(
     (part) => async () => isSweeper() && (await part.sweep()),
   );
@@ -174,6 +180,11 @@ function sweeping(
   });
 }
 
+/** Tells whether this process does what only one front end does. */
+function isSweeperOf({ member }: Data): () => boolean {
+  return () => member === null || member.frontEnd.isSweeper;
+}
+
 /** Looks for free space. Resolves to false, because there is no more to do in this round. */
 async function lookForSpace({ space }: Data): Promise<false> {
   if (space?.isShort) await space.look();
@@ -183,6 +194,8 @@ async function lookForSpace({ space }: Data): Promise<false> {
 function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: number): Scrub {
   const { store, contents } = data;
   const { schedule } = around;
+  const { tell } = log;
+  const isOurs = isSweeperOf(data);
   const onError = (error: unknown) => log.warn("scrubbing failed", error);
-  return new Scrub({ store, contents, schedule, mibPerSecond, tell: log.tell, onError });
+  return new Scrub({ store, contents, schedule, mibPerSecond, isOurs, tell, onError });
 }

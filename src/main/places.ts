@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import type { S3Place } from "../engine/s3/s3-place.ts";
-import { isBucket } from "./bytes-options.ts";
+import { isBucket, type S3Given } from "./bytes-options.ts";
 import { readBytesPlace } from "./bytes-place.ts";
-import type { Options } from "./command-line.ts";
 import type { Config } from "./config-file.ts";
 import { type DatabaseConfig, haveSameRecords, SAME_AS_DEFAULT } from "./configured-databases.ts";
 import type { DataPlace } from "./open-data.ts";
@@ -16,6 +15,21 @@ export interface NamedPlace extends DataPlace {
   readonly name: string | null;
 }
 
+/** What the command line says about places. */
+export interface PlaceOptions {
+  /** Null if all data stays in memory. */
+  readonly location: string | null;
+  readonly isLocationGiven: boolean;
+  readonly memoryBytesMax: number | null;
+  readonly acceptDataLoss: boolean;
+  readonly records: string | null;
+  readonly bytes: string | null;
+  readonly s3: S3Given;
+  readonly configFile: string | null;
+  /** Null without a lab. */
+  readonly lab: unknown;
+}
+
 interface Places {
   readonly shared: SharedPlace | null;
   readonly bucket: S3Place | null;
@@ -23,7 +37,7 @@ interface Places {
 }
 
 /** Reads where the data is, from flags and the configuration file. Throws a `UsageError`. */
-export function choosePlaces(options: Options, config: Config): Places {
+export function choosePlaces(options: PlaceOptions, config: Config): Places {
   const [records, bytes] = [chosen(options, config, "records"), chosen(options, config, "bytes")];
   const { databases = [] } = config;
   const forDatabases = databases.some((one) => isBucket(one.bytes));
@@ -31,6 +45,12 @@ export function choosePlaces(options: Options, config: Config): Places {
   const shared = chooseShared(records, bytes, options);
   if ((shared !== null || databases.length > 0) && options.lab !== null) {
     throw new UsageError("--lab and --records contradict each other: the database has the clock.");
+  }
+  if ((shared !== null || databases.length > 0) && options.isLocationGiven) {
+    const what = databases.length > 0 ? `"databases" in ${options.configFile}` : "shared records";
+    throw new UsageError(
+      `--location and ${what} contradict each other: data is in a folder, or shared. Keep one.`,
+    );
   }
   const named = databases.map((one) => placeOf(one, options, config));
   if (named.length === 0 || shared !== null) {
@@ -63,9 +83,10 @@ export function requirePlaces(
   );
 }
 
-function placeOf(
+/** The place of one of several databases. Throws a `UsageError`. */
+export function placeOf(
   { name, records, bytes, s3 }: DatabaseConfig,
-  options: Options,
+  options: Pick<PlaceOptions, "configFile" | "location" | "records" | "s3">,
   config: Config,
 ): NamedPlace {
   const { configFile, location } = options;
@@ -96,7 +117,11 @@ function placeOf(
 }
 
 /** Flags and configuration file may each name a place, but neither one twice. */
-function chosen(options: Options, config: Config, name: "records" | "bytes"): string | null {
+export function chosen(
+  options: Pick<PlaceOptions, "records" | "bytes" | "configFile">,
+  config: Config,
+  name: "records" | "bytes",
+): string | null {
   if (options[name] === null || config[name] === undefined) {
     return options[name] ?? config[name] ?? null;
   }
@@ -108,7 +133,7 @@ function chosen(options: Options, config: Config, name: "records" | "bytes"): st
 function chooseShared(
   records: string | null,
   bytes: string | null,
-  { location }: Options,
+  { location }: PlaceOptions,
 ): SharedPlace | null {
   if (records === null && (bytes === null || isBucket(bytes))) return null;
   if (records === null) {
@@ -128,7 +153,7 @@ function chooseShared(
   return { records, bytes };
 }
 
-type BucketOptions = Pick<Options, "s3" | "configFile" | "location">;
+type BucketOptions = Pick<PlaceOptions, "s3" | "configFile" | "location">;
 
 /** The bucket for bytes, with its key; null if bytes are not in one. Throws a `UsageError`. */
 export function chooseBucket(

@@ -1,15 +1,32 @@
 import { resolve } from "node:path";
 import { askServer } from "./ask-server.ts";
+import { chooseRecords, type DataAsked } from "./command-place.ts";
 import { type Control, readControl } from "./control-file.ts";
 import type { ReloadDone } from "./reload.ts";
 import { StartError } from "./start-error.ts";
+import type { CommandSurroundings } from "./surroundings.ts";
 
 /** The statuses of the answers to a reload. */
 export const RELOADED = 200;
 export const REFUSED = 422;
 
+/** Makes the server on a data folder reload, or all front ends that share records. */
+export async function reload(
+  { location, shared }: DataAsked,
+  around: Pick<CommandSurroundings, "schedule" | "out">,
+): Promise<void> {
+  if (shared === null) return around.out(await reloadServer(location));
+  const { reloadFrontEnds } = await import("./reload-front-ends.ts");
+  const all = await reloadFrontEnds(chooseRecords(shared), around);
+  for (const { frontEnd, line } of all) {
+    around.out(`${frontEnd.name} (${frontEnd.address}): ${line}`);
+  }
+  const failed = all.filter(({ isReloaded }) => !isReloaded).length;
+  if (failed > 0) throw new StartError(`${failed} of ${all.length} front ends have not reloaded.`);
+}
+
 /** Makes the server on a data folder reload. Returns its line. Throws a `StartError` if it refuses. */
-export async function reloadServer(location: string): Promise<string> {
+async function reloadServer(location: string): Promise<string> {
   const folder = resolve(location);
   const control = await readControl(folder);
   if (control !== null && control.origin === null) {

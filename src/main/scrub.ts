@@ -6,6 +6,8 @@ import { Verifier } from "./verifier.ts";
 
 /** The pause between two rounds. */
 const ROUND_PAUSE_MS = 24 * 3_600_000;
+/** The pause of a front end that does not lead, until it looks again whether it does. */
+const LOOK_PAUSE_MS = 60_000;
 /** Shorter pauses are combined. */
 const PAUSE_MS_MIN = 100;
 
@@ -14,6 +16,8 @@ export interface ScrubSetup {
   readonly contents: Contents;
   readonly schedule: Schedule;
   readonly mibPerSecond: number;
+  /** Whether this process reads the data. Of several front ends, one does. */
+  readonly isOurs: () => boolean;
   /** Reports each damaged object, and the end of each round. */
   readonly tell: (line: string) => void;
   readonly onError: (error: unknown) => void;
@@ -42,6 +46,10 @@ export class Scrub {
 
   async #runOnAndOn(): Promise<void> {
     while (!this.#isStopped) {
+      if (!this.#setup.isOurs()) {
+        await this.#pause(LOOK_PAUSE_MS);
+        continue;
+      }
       try {
         await this.#round();
       } catch (error) {
@@ -61,7 +69,7 @@ export class Scrub {
     let paidBytes = 0;
     let done = { objects: 0, bytes: 0 };
     for await (done of verifier.run()) {
-      if (this.#isStopped) return;
+      if (this.#isStopped || !this.#setup.isOurs()) return;
       const owedMs = ((done.bytes - paidBytes) / (mibPerSecond * MIB)) * 1_000;
       if (owedMs < PAUSE_MS_MIN) continue;
       paidBytes = done.bytes;

@@ -1,5 +1,3 @@
-import { hostname } from "node:os";
-import { pid } from "node:process";
 import type { Health } from "../front/health.ts";
 import type { AdminQuestion } from "../front/rest/http/admin.ts";
 import { restReadMemory } from "../front/rest/http/own-server.ts";
@@ -20,6 +18,7 @@ import { applySeed } from "./seed/apply-seed.ts";
 import { lineOf, readSeedFile } from "./seed/seed-command.ts";
 import type { ServedLab } from "./served-lab.ts";
 import type { Settings } from "./settings.ts";
+import { thisProcess } from "./shared-place.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Undo } from "./undo.ts";
 import { Views } from "./views.ts";
@@ -105,7 +104,7 @@ async function open(
     drop: (shares) => listeners?.drop(shares),
   };
   const onChange = () => listeners?.change(current);
-  const opening = { settings, around: process, log, lab, clients, failStop, onChange };
+  const opening = { settings, around: process, log, lab, clients, failStop, onChange, reload };
   const databases = await Databases.open(settings.places, opening, undo);
   // Leases, signatures and expiry go by one clock, whichever front end judges them.
   const { clock: sharedClock } = databases;
@@ -127,7 +126,7 @@ async function open(
   );
   const { origins } = listeners;
   const [address = ""] = origins.values();
-  databases.start({ name: `${hostname()}, process ${pid}`, address });
+  databases.start({ name: thisProcess(), address });
   const clock = lab?.clock ?? around.clock;
   const { stores, engine } = databases;
   const serviceOf: ServiceOf = (name) => listeners.serviceOf(name);

@@ -10,48 +10,53 @@ import {
   type UsageRow,
 } from "../service/shared/usage-row.ts";
 import type { UsagePath, UsageProgress } from "../service/shared/usage-scan.ts";
+import { isUnreachable } from "../store/store.ts";
+import { chooseRecords, type DataAsked } from "./command-place.ts";
 import { openData } from "./open-data.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { runServerTask } from "./server-task.ts";
-import { StartError, UsageError } from "./start-error.ts";
+import { OutOfReach, StartError, UsageError } from "./start-error.ts";
 import type { CommandSurroundings } from "./surroundings.ts";
 import { textTable } from "./text-table.ts";
 import { measureUsage } from "./usage.ts";
 import { requireFolder } from "./verify-command.ts";
 
-export interface UsageAsked {
-  readonly location: string;
+export interface UsageAsked extends DataAsked {
   readonly path: UsagePath | null;
   readonly json: boolean;
 }
 
 const SERVICES: readonly MeasuredService[] = ["blob", "queue", "table", "file"];
 
-/** Shows what takes space in a data folder, whether a server runs on it or not. */
+/**
+ * Shows what takes space in a data folder or in shared records, whether a server runs on them or
+ * not.
+ */
 export async function showUsage(asked: UsageAsked, around: CommandSurroundings): Promise<void> {
-  const folder = resolve(asked.location);
-  await requireFolder(folder);
-  const { json, path } = asked;
+  const { json, path, shared } = asked;
   const options = { clock: around.clock, total: null, noun: "records", json };
   const bar = new ProgressBar(around.progress, options);
   const onProgress = (progress: UsageProgress) => bar.show(progress);
-  const usage = await measured(folder, path, around, onProgress);
+  const usage =
+    shared === null
+      ? await measuredFolder(asked, around, onProgress)
+      : await measuredRecords(chooseRecords(shared), path, onProgress);
   bar.end();
   if (usage === null) {
-    throw new StartError(
-      `There is no ${path?.service}/${path?.account}/${path?.name} in ${folder}.`,
-    );
+    const where = shared === null ? `in ${resolve(asked.location)}` : "in these records";
+    throw new StartError(`There is no ${path?.service}/${path?.account}/${path?.name} ${where}.`);
   }
   if (json) around.out(JSON.stringify(usage));
   else for (const line of renderUsage(usage)) around.out(line);
 }
 
-async function measured(
-  folder: string,
-  path: UsagePath | null,
+async function measuredFolder(
+  { location, path }: UsageAsked,
   { clock, failStop, err }: CommandSurroundings,
   onProgress: (progress: UsageProgress) => void,
 ): Promise<MeasuredUsage | null> {
+  const folder = resolve(location);
+  await requireFolder(folder);
   const told = await runServerTask<UsageProgress, MeasuredUsage | null>(
     folder,
     "usage",
@@ -62,14 +67,37 @@ async function measured(
   const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, failStop, { tell: err });
   try {
-    const work = measureUsage(data, path);
-    for (;;) {
-      const step = await work.next();
-      if (step.done === true) return step.value;
-      onProgress(step.value);
-    }
+    return await finished(measureUsage(data, path), onProgress);
   } finally {
     await data.close();
+  }
+}
+
+/** Reads the records in the database, in short steps; bytes are not needed. */
+async function measuredRecords(
+  url: string,
+  path: UsagePath | null,
+  onProgress: (progress: UsageProgress) => void,
+): Promise<MeasuredUsage | null> {
+  const { openRecords } = await import("./open-records.ts");
+  const store = await openRecords(url, undefined, false);
+  try {
+    return await finished(measureUsage({ store, engine: null }, path), onProgress);
+  } catch (error) {
+    throw isUnreachable(error) ? new OutOfReach(`${(error as Error).message}.`) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+async function finished<Progress, Result>(
+  work: AsyncGenerator<Progress, Result>,
+  onProgress: (progress: Progress) => void,
+): Promise<Result> {
+  for (;;) {
+    const step = await work.next();
+    if (step.done === true) return step.value;
+    onProgress(step.value);
   }
 }
 

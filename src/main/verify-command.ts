@@ -3,10 +3,11 @@ import { join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
 import { isDataFolder } from "../engine/embedded/data-folder.ts";
-import type { S3Place } from "../engine/s3/s3-place.ts";
 import type { FailStop } from "../store/store.ts";
+import { choosePlace, type DataAsked, type SharedAsked } from "./command-place.ts";
 import { DamageReports } from "./damage-reports.ts";
-import { openData } from "./open-data.ts";
+import { type DataPlace, openData } from "./open-data.ts";
+import { chooseBucket } from "./places.ts";
 import { ProgressBar, type ProgressOutput } from "./progress-bar.ts";
 import { DAMAGED_EXIT_CODE, StartError } from "./start-error.ts";
 import { Verifier } from "./verifier.ts";
@@ -19,28 +20,30 @@ export interface VerifySurroundings {
   readonly progress: ProgressOutput;
 }
 
+export interface VerifyAsked extends DataAsked {
+  /** The bucket that the data folder has its large bodies in. */
+  readonly bucket?: Pick<SharedAsked, "bytes" | "s3">;
+}
+
 /**
- * Opens a data folder that no server uses, as a start does, and reads everything in it. Returns the
- * exit code: 0 if all is sound, `DAMAGED_EXIT_CODE` if something is damaged.
+ * Reads everything in a data folder that no server uses, or in shared records and their bytes, while
+ * front ends go on. Returns the exit code: 0 if all is sound, `DAMAGED_EXIT_CODE` if something is
+ * damaged.
  */
-export async function verify(
-  location: string,
-  around: VerifySurroundings,
-  bucket: S3Place | null = null,
-): Promise<number> {
-  const folder = resolve(location);
-  await requireFolder(folder);
+export async function verify(asked: VerifyAsked, around: VerifySurroundings): Promise<number> {
+  const place = await placeOf(asked);
   let damaged = 0;
   const tell = (name: string, reason: string) => {
     damaged++;
     around.out(`damaged: ${name}: ${reason}`);
   };
   const reports = new DamageReports((name) => tell(name, "its record is not what was written"));
-  const place = { location: folder, memoryBytesMax: null, bucket };
   const { onDamage } = reports;
-  const options = { tell: (line: string) => around.out(`note: ${line}`), onDamage };
+  const note = (line: string) => around.out(`note: ${line}`);
+  const options = { tell: note, onDamage, guest: "lazuli verify" };
   const data = await openData(place, around.clock, around.failStop, options);
-  const total = { objects: 0, bytes: await bytesIn(folder) };
+  const { location } = place;
+  const total = location === null ? null : { objects: 0, bytes: await bytesIn(location) };
   const bar = new ProgressBar(around.progress, { clock: around.clock, total, noun: "records" });
   try {
     reports.lookIn(data.store);
@@ -54,6 +57,15 @@ export async function verify(
   } finally {
     await data.close();
   }
+}
+
+async function placeOf({ location, shared, bucket }: VerifyAsked): Promise<DataPlace> {
+  if (shared !== null) return choosePlace(shared);
+  const folder = resolve(location);
+  await requireFolder(folder);
+  if (bucket === undefined) return { location: folder, memoryBytesMax: null };
+  const chosen = chooseBucket(bucket.bytes, { ...bucket, location, configFile: null });
+  return { location: folder, memoryBytesMax: null, bucket: chosen };
 }
 
 /** Throws if the folder is missing, because opening it would make it. */

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -13,8 +14,10 @@ import { ManualTimers } from "../../src/cluster/front-ends.fixture.ts";
 import type { PostgresServer } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { readCommandLine } from "../../src/main/command-line.ts";
+import { type Data, openData } from "../../src/main/open-data.ts";
 import { serve } from "../../src/main/serve.ts";
 import { readSettings } from "../../src/main/settings.ts";
+import type { SharedPlace } from "../../src/main/shared-place.ts";
 import type { StoreError } from "../../src/store/store.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { SmbFiles } from "../smb/smb-files.ts";
@@ -44,6 +47,7 @@ class FrontEndTimers extends ManualTimers {
 export class ServedFrontEnds {
   readonly clock = new ManualClock(Date.now());
   readonly #t: TestContext;
+  readonly #shared: SharedPlace;
   readonly #args: readonly string[];
   readonly #timers: FrontEndTimers[] = [];
 
@@ -51,7 +55,8 @@ export class ServedFrontEnds {
     const folder = mkdtempSync(join(tmpdir(), "lazuli-served-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     this.#t = t;
-    this.#args = ["--records", server.url(), "--bytes", folder, ...ANY_PORTS];
+    this.#shared = { records: server.url(), bytes: folder };
+    this.#args = ["--records", this.#shared.records, "--bytes", folder, ...ANY_PORTS];
   }
 
   async add(): Promise<Served> {
@@ -91,6 +96,23 @@ export class ServedFrontEnds {
         return files;
       },
     };
+  }
+
+  /** Joins as a command does. */
+  async guest(): Promise<Data> {
+    const timers = new FrontEndTimers(this.clock);
+    this.#timers.push(timers);
+    const { schedule } = timers;
+    const options = { schedule, sharedClock: this.clock, guest: "test" };
+    const place = { location: null, memoryBytesMax: null, shared: this.#shared };
+    const failStop = (error: StoreError) => assert.fail(error);
+    return openData(place, this.clock, failStop, options);
+  }
+
+  /** The files of large bodies. */
+  get extents(): string[] {
+    const files = readdirSync(join(this.#shared.bytes, "extents"), { recursive: true });
+    return files.map(String).filter((name) => name.endsWith(".extent"));
   }
 
   /** Runs what is due, without any time that passes, until something is so. */

@@ -168,6 +168,27 @@ async function statusOf(server: ReloadedServer, name: string, key: string): Prom
   await (await server.blobs(name, key)).getProperties();
 }
 
+test("account add names a database of the file, and says how front ends learn of the account", () => {
+  const file = newFile();
+  const east = { name: "east", records: "postgres://db/lazuli", bytes: "/mnt/bytes" };
+  writeFileSync(file, JSON.stringify({ databases: [east] }));
+  const { code, out, err } = account(`add shop --database east --config ${file}`);
+  assert.deepEqual([code, err], [0, ""]);
+  assert.equal((accountsIn(file)[0] as { database?: string }).database, "east");
+  assert.match(
+    out,
+    /^When all front ends have this file: lazuli reload --config .* --database <one/m,
+  );
+  const before = readFileSync(file, "utf8");
+  const wrong = account(`add logs --database west --config ${file}`);
+  assert.equal(wrong.code, 2);
+  assert.match(
+    wrong.err,
+    /"accounts\[1\].database": there is no database "west". There is: "east"/,
+  );
+  assert.equal(readFileSync(file, "utf8"), before);
+});
+
 test("account commands make the server reload: the old key is refused, the other one works", async (t) => {
   const [key1, key2] = [newKey(), newKey()];
   const server = new ReloadedServer(t, { accounts: [{ name: "shop", keys: [key1, key2] }] });

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
-import { type FolderServer, lazuli, scratchFolder } from "./folder-server.ts";
+import { lazuli, type RestServer, scratchFolder } from "./folder-server.ts";
 
 export const MIB = 1024 * 1024;
 /** Inline, one chunk of an extent, several chunks, several reads. */
@@ -43,7 +43,7 @@ export async function restore({ place }: Places, to: string, ...args: string[]):
   await succeeds("restore", place, "--location", to, ...args);
 }
 
-export async function box(server: FolderServer): Promise<ContainerClient> {
+export async function box(server: RestServer): Promise<ContainerClient> {
   const container = (await server.blobs()).getContainerClient("box");
   await container.createIfNotExists();
   return container;

@@ -23,22 +23,14 @@ export function lazuli(...args: string[]): Promise<Ended> {
   return new LazuliProcess(args).ended();
 }
 
-/** A server of all REST services on a data folder, as its own process. */
-export class FolderServer {
-  readonly location: string;
+/** A server of all REST services, as its own process. */
+export class RestServer {
   readonly process: LazuliProcess;
   readonly #origins: Promise<readonly string[]>;
 
-  constructor(t: TestContext, location: string, config: object | null = null, args: string[] = []) {
-    this.location = location;
-    const file = `${location}.json`;
-    if (config !== null) writeFileSync(file, JSON.stringify(config));
+  constructor(t: TestContext, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const ports = SERVICES.flatMap((name) => [`--${name}Port`, "0"]);
-    this.process = new LazuliProcess([
-      ...["--services", SERVICES.join(","), ...ports, "--location", location],
-      ...(config === null ? [] : ["--config", file]),
-      ...args,
-    ]);
+    this.process = new LazuliProcess(["--services", SERVICES.join(","), ...ports, ...args], env);
     t.after(() => this.process.kill());
     this.#origins = this.#printed();
     this.#origins.catch(() => {});
@@ -85,5 +77,18 @@ export class FolderServer {
   async stop(): Promise<void> {
     this.process.signal("SIGTERM");
     await this.process.ended();
+  }
+}
+
+/** The same on a data folder. */
+export class FolderServer extends RestServer {
+  readonly location: string;
+
+  constructor(t: TestContext, location: string, config: object | null = null, args: string[] = []) {
+    const file = `${location}.json`;
+    if (config !== null) writeFileSync(file, JSON.stringify(config));
+    const configured = config === null ? [] : ["--config", file];
+    super(t, ["--location", location, ...configured, ...args]);
+    this.location = location;
   }
 }

@@ -68,13 +68,26 @@ test("the guide's commands make a cluster of three on one machine", { skip }, as
   assert.equal(frontEnds.length, 3);
   await Promise.all(frontEnds.map((one) => one.urlOf("Queue")));
 
-  await requireMoves(folder, actual(block("sh", "KEY=")), block("sh", "lazuli export back"));
+  const commands = commandsIn(folder);
+  await requireMoves(
+    folder,
+    commands,
+    actual(block("sh", "KEY=")),
+    block("sh", "lazuli export back"),
+  );
 
   symlinkSync(MODULES, join(folder, "node_modules"));
   const program = join(folder, "program.mjs");
   const text = actual(block("js", "import"));
   writeFileSync(program, text);
   await succeeds(process.execPath, [program], folder);
+
+  const there = (said: string) =>
+    said.replaceAll(`${ADDRESS}?`, `${records}&`).replaceAll(ADDRESS, `'${records}'`);
+  const backup = there(block("sh", `${first}\nlazuli backup`));
+  const restore = there(block("sh", "lazuli restore"));
+  const verify = restore.replace("restore backups", "verify");
+  await succeeds("sh", ["-c", `set -e\n${commands}${backup}${restore}${verify}`], folder);
 
   writeFileSync(join(folder, "haproxy.cfg"), actual(block("text haproxy.cfg", "defaults")));
   const [command = "", ...args] = block("sh", "haproxy").trim().split(" ");
@@ -88,7 +101,12 @@ test("the guide's commands make a cluster of three on one machine", { skip }, as
 });
 
 /** What a data folder had is the same after the way into the cluster, and back. */
-async function requireMoves(folder: string, there: string, back: string): Promise<void> {
+async function requireMoves(
+  folder: string,
+  commands: string,
+  there: string,
+  back: string,
+): Promise<void> {
   const expected = await withServer(join(folder, "data"), async ({ blob, queue }) => {
     const container = blobsAt(blob).getContainerClient("moved");
     await container.create({ metadata: { made: "before" } });
@@ -104,17 +122,21 @@ async function requireMoves(folder: string, there: string, back: string): Promis
     await jobs.sendMessage("visible");
     return describeMoved(blob, queue);
   });
+  await succeeds("sh", ["-c", `set -e\n${commands}${there}\n${back}`], folder);
+  const found = await withServer(join(folder, "copy"), ({ blob, queue }) =>
+    describeMoved(blob, queue),
+  );
+  assert.deepEqual(found, expected);
+}
+
+/** A line for a shell that makes `lazuli` a command. */
+function commandsIn(folder: string): string {
   const commands = join(folder, "commands");
   mkdirSync(commands);
   const script = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
   const shim = `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`;
   writeFileSync(join(commands, "lazuli"), shim, { mode: 0o755 });
-  const both = `set -e\nPATH="${commands}:$PATH"\n${there}\n${back}`;
-  await succeeds("sh", ["-c", both], folder);
-  const found = await withServer(join(folder, "copy"), ({ blob, queue }) =>
-    describeMoved(blob, queue),
-  );
-  assert.deepEqual(found, expected);
+  return `PATH="${commands}:$PATH"\n`;
 }
 
 /** With ids, ETags and times. */

@@ -40,12 +40,15 @@ for (const version of VERSIONS) {
 
     test("passes lazuli verify", async (t) => {
       const lines: string[] = [];
-      const code = await verify(unpacked(t, fixture), {
-        clock: new ManualClock(fixture.nowMs),
-        failStop: assert.fail,
-        out: (line) => lines.push(line),
-        progress: { write: () => {} },
-      });
+      const code = await verify(
+        { location: unpacked(t, fixture), shared: null },
+        {
+          clock: new ManualClock(fixture.nowMs),
+          failStop: assert.fail,
+          out: (line) => lines.push(line),
+          progress: { write: () => {} },
+        },
+      );
       assert.deepEqual([code, lines.join("\n")], [0, lines.join("\n")]);
       assert.match(lines.at(-1) ?? "", /^All is well/);
     });

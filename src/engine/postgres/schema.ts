@@ -44,12 +44,18 @@ export interface SchemaInfo {
 /**
  * Makes the schema, or brings it up to date, or checks that it is not newer than this program. A
  * lock makes other front ends that start at this moment wait. Errors say in one line what to do.
+ * Without `makes`, the schema must be there and up to date.
  */
-export async function prepareSchema(client: Client, schema: string): Promise<SchemaInfo> {
+export async function prepareSchema(
+  client: Client,
+  schema: string,
+  makes: boolean,
+): Promise<SchemaInfo> {
   await requireUsableServer(client);
   await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
   try {
     if (!(await hasTable(client, schema))) {
+      if (!makes) throw new Error(`there are no records in the schema ${schema}: ${CHECK_ADDRESS}`);
       await client.query(
         `create schema if not exists ${schema};
         create table ${schema}.lazuli (version integer not null, cluster text not null);
@@ -60,6 +66,7 @@ export async function prepareSchema(client: Client, schema: string): Promise<Sch
     const [row] = await rows(client, "select version, cluster from lazuli");
     const version = Number(row?.version);
     requireKnown(schema, version);
+    if (version < SCHEMA_VERSION && !makes) throw new Error(olderSchema(schema, version));
     for (const step of STEPS.slice(version)) await client.query(step);
     if (version < SCHEMA_VERSION)
       await client.query(`update lazuli set version = ${SCHEMA_VERSION}`);
@@ -69,6 +76,15 @@ export async function prepareSchema(client: Client, schema: string): Promise<Sch
     await client.query("rollback").catch(() => {});
     throw error;
   }
+}
+
+const CHECK_ADDRESS = "check the database and ?schema=NAME, or start a front end there first";
+
+function olderSchema(schema: string, version: number): string {
+  return (
+    `the schema ${schema} was made by an older Lazuli (version ${version}): start a front end of ` +
+    "this one first, which brings it up to date"
+  );
 }
 
 /** Any number that other programs in the database do not lock. */

@@ -50,6 +50,7 @@ export interface SessionSetup {
   /** Identifies the front end. */
   readonly id: string;
   readonly times: Times;
+  readonly makesSchema: boolean;
 }
 
 /** What happens to a session. */
@@ -92,7 +93,7 @@ async function openSessionAt(
   };
   try {
     const writer = await connect(setup, host, clients);
-    const { cluster } = await prepareSchema(writer, schema);
+    const { cluster } = await prepareSchema(writer, schema, setup.makesSchema);
     await writer.query(settings(setup));
     const frontEnd = await addFrontEnd(writer, setup.id);
     const reader = await connect(setup, host, clients);

@@ -33,6 +33,8 @@ const TELL_MS = 10;
 export interface PostgresStoreOptions {
   readonly times?: Partial<Times>;
   readonly cacheBytesMax?: number;
+  /** Whether it may make the schema, or bring it up to date. Default: yes. */
+  readonly makesSchema?: boolean;
   /** For tests: a clock instead of the database's time. */
   readonly clock?: Clock;
 }
@@ -53,7 +55,8 @@ export async function openPostgresStore(
   const cache = new RecordCache(options.cacheBytesMax ?? CACHE_BYTES_MAX, tell);
   // After a crash or failover the database may have lost commits that the cache shows.
   const onSession = () => cache.forget(null);
-  const setup = { driver, address, id: id.toString("hex"), times };
+  const { makesSchema = true } = options;
+  const setup = { driver, address, id: id.toString("hex"), times, makesSchema };
   let onNotice: (number: number) => void = () => {};
   const connections = new Connections(setup, onSession, (number) => onNotice(number));
   const { cluster, frontEnd } = await connections.open();

@@ -2,7 +2,8 @@ import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { MIB } from "../../base/limits.ts";
 import { type Origin, originOf } from "../../content/extent-origins.ts";
-import { isDamageError } from "../../store/store.ts";
+import { isDamageError, StoreError } from "../../store/store.ts";
+import type { DataAsked } from "../command-place.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { DamageFound, StartError, Stopped } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
@@ -11,11 +12,10 @@ import { version } from "../version.ts";
 import { BackupPlace, type Manifest } from "./backup-place.ts";
 import { type CopiedState, openState } from "./copied-state.ts";
 import { PackWriter, readPack, readPackIndex } from "./packs.ts";
-import { AddressList, PieceReader, PieceSet, piecesOf } from "./pieces.ts";
+import { AddressList, PieceSet, piecesOf } from "./pieces.ts";
 import { RecordChunks } from "./record-chunks.ts";
 
-export interface BackupAsked {
-  readonly location: string;
+export interface BackupAsked extends DataAsked {
   readonly place: string;
   /** How many backups stay, this one included; null for all. */
   readonly keep: number | null;
@@ -27,17 +27,19 @@ function requireGoingOn({ signal }: CommandSurroundings): void {
   throw new Stopped("Stopped: this backup does not count. Backups that were there are as before.");
 }
 
-/** Writes a backup of a data folder, whether a server runs on it or not. Throws a `StartError`. */
+/**
+ * Writes a backup of a data folder or of shared records, whether servers run on them or not. Throws
+ * a `StartError`.
+ */
 export async function backUp(asked: BackupAsked, around: CommandSurroundings): Promise<void> {
-  const folder = resolve(asked.location);
-  await requireFolder(folder);
+  if (asked.shared === null) await requireFolder(resolve(asked.location));
   const place = await BackupPlace.toWrite(asked.place);
   try {
     const before = await readManifests(place);
-    const state = await openState(folder, around);
+    const state = await openAsked(asked, around);
     let backup: Backup;
     try {
-      backup = new Backup(folder, place, before, around, asked.json);
+      backup = new Backup(place, before, around, asked.json);
       await backup.write(state);
     } finally {
       await state.close();
@@ -50,6 +52,15 @@ export async function backUp(asked: BackupAsked, around: CommandSurroundings): P
   } finally {
     await place.close();
   }
+}
+
+async function openAsked(
+  { location, shared }: BackupAsked,
+  around: CommandSurroundings,
+): Promise<CopiedState> {
+  if (shared === null) return openState(location, around);
+  const { openSharedState } = await import("./shared-state.ts");
+  return openSharedState(shared, around);
 }
 
 /** All complete backups. Files that none of them names are removed: they are of interrupted ones. */
@@ -95,6 +106,12 @@ function mib(bytes: number): string {
 
 function failure(error: unknown, folder: string): unknown {
   if (isDamageError(error)) return new DamageFound(error.message);
+  if (error instanceof StoreError) {
+    return new StartError(
+      `The backup to ${folder} is not written: ${error.message}. Run it again; backups that were ` +
+        "there are as before.",
+    );
+  }
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof StartError) return error;
   const reason = code === "ENOSPC" || code === "EDQUOT" ? "no space is left" : `${code}`;
@@ -109,7 +126,6 @@ class Backup {
   readonly #before: readonly Manifest[];
   readonly #around: CommandSurroundings;
   readonly #bar: ProgressBar;
-  readonly #folder: string;
   readonly #chunks: RecordChunks;
   readonly #packs: PackWriter;
   readonly #startedMs: number;
@@ -118,18 +134,17 @@ class Backup {
   readonly #wanted = new PieceSet();
   readonly #toCopy = new AddressList();
   #origins: readonly Origin[] = [];
+  #form: CopiedState["form"] = "disk";
   #stamp = 0n;
   #pieceBytes = 0;
   #passes: Manifest["passes"] = [];
 
   constructor(
-    folder: string,
     place: BackupPlace,
     before: readonly Manifest[],
     around: CommandSurroundings,
     json: boolean,
   ) {
-    this.#folder = folder;
     this.#place = place;
     this.#before = before;
     this.#around = around;
@@ -145,6 +160,7 @@ class Backup {
   }
 
   async write(state: CopiedState): Promise<void> {
+    this.#form = state.form;
     for (const name of this.#packsBefore()) {
       for (const [origin, extent, offset] of await readPackIndex(this.#place, name)) {
         this.#there.add(origin, extent, offset);
@@ -152,7 +168,7 @@ class Backup {
     }
     try {
       await this.#copyRecords(state);
-      await this.#copyPieces();
+      await this.#copyPieces(state);
     } finally {
       await this.#packs.close();
       this.#bar.end();
@@ -176,6 +192,7 @@ class Backup {
       origins: this.#origins,
       passes: this.#passes,
       packs: await this.#packsNeeded(),
+      form: this.#form,
       records: this.#chunks.records,
       recordBytes: this.#chunks.recordBytes,
       pieces: this.#wanted.size,
@@ -217,22 +234,22 @@ class Backup {
     if (!this.#there.has(origin, extent, offset)) this.#toCopy.push(address);
   }
 
-  async #copyPieces(): Promise<void> {
-    const reader = new PieceReader(this.#folder);
+  async #copyPieces(state: CopiedState): Promise<void> {
+    const source = state.pieces();
     let bytes = this.#chunks.recordBytes;
     try {
       for (const address of this.#toCopy) {
-        const { extent, offset, bytesOnDisk } = address;
+        const { extent, offset } = address;
         const origin = originOf(this.#origins, extent, offset);
-        await this.#packs.begin([origin, extent, offset, bytesOnDisk]);
-        await reader.read(address, (pages) => this.#packs.write(pages));
-        bytes += bytesOnDisk;
+        await this.#packs.begin([origin, extent, offset, source.bytesOf(address)]);
+        await source.read(address, (part) => this.#packs.write(part));
+        bytes += source.bytesOf(address);
         this.#bar.show({ objects: this.#chunks.records, bytes });
         requireGoingOn(this.#around);
       }
       await this.#packs.finish();
     } finally {
-      await reader.close();
+      await source.close();
     }
   }
 

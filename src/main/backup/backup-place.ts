@@ -32,6 +32,8 @@ export interface Manifest {
   /** Files of records. Those of a later pass replace records of an earlier one. */
   readonly passes: readonly (readonly string[])[];
   readonly packs: readonly string[];
+  /** What packs have of a piece; absent for "disk". */
+  readonly form?: "disk" | "plain";
   readonly records: number;
   readonly recordBytes: number;
   /** Bytes of large bodies. */

@@ -8,6 +8,7 @@ import { type Data, openData } from "../open-data.ts";
 import { ServerTask } from "../server-task.ts";
 import { StartError } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
+import { PieceReader, type PieceSource } from "./pieces.ts";
 import { decodeParts, encodePart } from "./record-frames.ts";
 
 /** Bytes of records in one answer of a server. */
@@ -16,14 +17,16 @@ const ANSWER_BYTES = MIB;
 const HELD_MS = 10_000;
 
 const NOT_IN_FILES =
-  "Only data in a folder can be backed up. Otherwise save the records first (pg_dump, or with the " +
-  "server stopped a copy of its folder), then copy the bucket or folder of bytes: " +
-  "docs/guides/cluster.md says how, under Backup.";
+  "The large bodies of this data folder are in a bucket: stop the server, then copy the folder and " +
+  "the bucket. docs/guides/cluster.md says how, under Backup.";
 
-/** A consistent state of a data folder, and the extents that it names for as long as it is open. */
+/** A consistent state of all data, and the extents that it names for as long as it is open. */
 export interface CopiedState {
+  /** What packs have of a piece: what is on the disk of a data folder, or the stored bytes alone. */
+  readonly form: "disk" | "plain";
   /** The parts of the copy, up to `end`. */
   parts(): AsyncGenerator<CopiedPart, void>;
+  pieces(): PieceSource;
   close(): Promise<void>;
 }
 
@@ -61,18 +64,39 @@ export async function openState(
   around: Pick<CommandSurroundings, "clock" | "failStop" | "err" | "schedule">,
 ): Promise<CopiedState> {
   const task = await ServerTask.begin(location, "backup", null);
-  return task === null ? openFolderState(location, around) : new ServerState(task, around);
+  return task === null
+    ? openFolderState(location, around)
+    : new ServerState(task, resolve(location), around);
+}
+
+/** The parts up to `end`. The copy goes on, with its pins, until somebody ends it. */
+export async function* untilEnd(
+  copy: AsyncGenerator<CopiedPart, void>,
+): AsyncGenerator<CopiedPart, void> {
+  for (;;) {
+    const { value } = await copy.next();
+    if (value === undefined) return;
+    yield value;
+    if (value.is === "end") return;
+  }
 }
 
 class ServerState implements CopiedState {
+  readonly form = "disk";
   readonly #task: ServerTask;
+  readonly #folder: string;
   readonly #around: Pick<CommandSurroundings, "schedule">;
   #isClosed = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(task: ServerTask, around: Pick<CommandSurroundings, "schedule">) {
+  constructor(task: ServerTask, folder: string, around: Pick<CommandSurroundings, "schedule">) {
     this.#task = task;
+    this.#folder = folder;
     this.#around = around;
+  }
+
+  pieces(): PieceSource {
+    return new PieceReader(this.#folder);
   }
 
   async *parts(): AsyncGenerator<CopiedPart, void> {
@@ -110,19 +134,15 @@ async function openFolderState(
   location: string,
   { clock, failStop, err }: Pick<CommandSurroundings, "clock" | "failStop" | "err">,
 ): Promise<CopiedState> {
-  const place = { location: resolve(location), memoryBytesMax: null };
+  const folder = resolve(location);
+  const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, failStop, { tell: err });
   try {
     const copy = copyOf(data);
     return {
-      async *parts() {
-        for (;;) {
-          const { value } = await copy.next();
-          if (value === undefined) return;
-          yield value;
-          if (value.is === "end") return;
-        }
-      },
+      form: "disk",
+      parts: () => untilEnd(copy),
+      pieces: () => new PieceReader(folder),
       async close() {
         await copy.return();
         await data.close();

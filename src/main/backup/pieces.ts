@@ -85,8 +85,17 @@ export class AddressList {
   }
 }
 
+/** Where a backup takes the bytes of pieces from. */
+export interface PieceSource {
+  /** How many bytes `read` passes on. */
+  bytesOf(at: Address): number;
+  /** Passes on the bytes of a piece, part by part. Throws "damaged" before a part that is. */
+  read(at: Address, take: (bytes: Bytes) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Reads pieces from extent files, as they are on the disk, and checks them. */
-export class PieceReader {
+export class PieceReader implements PieceSource {
   readonly #folder: string;
   readonly #buffer = alignedBytes(READ_BYTES);
   #extent: number | null = null;
@@ -97,7 +106,10 @@ export class PieceReader {
     this.#folder = join(folder, "extents");
   }
 
-  /** Passes on the bytes of a piece, part by part. Throws "damaged" before a part that is. */
+  bytesOf({ bytesOnDisk }: Address): number {
+    return bytesOnDisk;
+  }
+
   async read(at: Address, take: (pages: Bytes) => Promise<void>): Promise<void> {
     const file = await this.#open(at);
     for (let done = 0; done < at.bytesOnDisk; done += READ_BYTES) {

@@ -4,14 +4,14 @@ import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { key, keyAfter, keyBehind, SPACE } from "../../base/keys.ts";
-import { KIB, MIB } from "../../base/limits.ts";
+import { MIB } from "../../base/limits.ts";
 import { instantOf } from "../../base/stamp.ts";
 import { beginOrigin, originOf } from "../../content/extent-origins.ts";
-import type { CopiedRecord } from "../../content/state-copy.ts";
 import { beginRestore, endRestore, isHalfRestored } from "../../engine/embedded/data-folder.ts";
 import { extentFileName } from "../../engine/embedded/extents.ts";
 import { syncFolder } from "../../engine/embedded/sync-folder.ts";
 import { isDamageError, type Store } from "../../store/store.ts";
+import type { DataAsked } from "../command-place.ts";
 import { type Data, openData } from "../open-data.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { DamageFound, StartError } from "../start-error.ts";
@@ -21,39 +21,70 @@ import { BackupPlace, type Manifest } from "./backup-place.ts";
 import { type PackedPiece, readPack, readPackIndex } from "./packs.ts";
 import { PieceSet, piecesOf } from "./pieces.ts";
 import { decodeRecords } from "./record-frames.ts";
+import { bytesOf, type Restored, stepsOf, write } from "./restored-records.ts";
 
-export interface RestoreAsked {
+export interface RestoreAsked extends DataAsked {
   readonly place: string;
-  readonly location: string;
   /** The name of a backup; null for the last one. */
   readonly backup: string | null;
   readonly json: boolean;
 }
 
-/** Records in one transaction. */
-const RECORDS_PER_STEP = 2_000;
-const BYTES_PER_STEP = 512 * KIB;
+const CONTENTS_PER_READ = 2_000;
 const CONTENTS_END = keyAfter(key(SPACE.content));
 const PRIVATE_FILE_MODE = 0o600;
 const PRIVATE_FOLDER_MODE = 0o700;
 
-/** Restores a backup into an empty folder, and verifies it there. Throws a `StartError`. */
+/**
+ * Restores a backup into an empty folder or an empty database, and verifies it there. Throws a
+ * `StartError`.
+ */
 export async function restore(asked: RestoreAsked, around: CommandSurroundings): Promise<void> {
   const place = await BackupPlace.toRead(asked.place);
   const manifest = await chosenManifest(place, asked.backup);
+  requireForm(manifest, asked);
+  if (asked.shared !== null) {
+    const { restoreShared } = await import("./restore-shared.ts");
+    const done = await restoreShared(place, manifest, asked.shared, asked.json, around);
+    return tellDone(manifest, asked, done, around);
+  }
   const folder = resolve(asked.location);
   await prepareFolder(folder);
   try {
-    const { records, bytes } = await new Restore(place, manifest, folder, asked, around).run();
+    const done = await new Restore(place, manifest, folder, asked, around).run();
     await endRestore(folder);
-    const { name } = manifest;
-    if (asked.json) around.out(JSON.stringify({ backup: name, location: folder, records, bytes }));
-    else {
-      const size = `${records} records, ${(bytes / MIB).toFixed(1)} MiB`;
-      around.out(`Backup ${name} is restored to ${folder} and verified: ${size}.`);
-    }
+    tellDone(manifest, asked, { ...done, location: folder }, around);
   } catch (error) {
     throw failure(error, folder);
+  }
+}
+
+function tellDone(
+  { name }: Manifest,
+  { json }: RestoreAsked,
+  { location, records, bytes }: Restored,
+  { out }: CommandSurroundings,
+): void {
+  if (json) {
+    out(JSON.stringify({ backup: name, location, records, bytes }));
+    return;
+  }
+  const size = `${records} records, ${(bytes / MIB).toFixed(1)} MiB`;
+  out(`Backup ${name} is restored to ${location} and verified: ${size}.`);
+}
+
+/** A backup can be restored only to the kind of place that it is of. */
+function requireForm({ name, form = "disk" }: Manifest, { shared }: RestoreAsked): void {
+  if (form === "disk" && shared !== null) {
+    throw new StartError(
+      `Backup ${name} is of a data folder: restore it to a new one with --location, then move its ` +
+        "data with `lazuli export` and `lazuli import`.",
+    );
+  }
+  if (form === "plain" && shared === null) {
+    throw new StartError(
+      `Backup ${name} is of shared records: restore it to an empty database with --records and --bytes.`,
+    );
   }
 }
 
@@ -157,7 +188,7 @@ class Restore {
   async #wantedPieces(store: Store): Promise<PieceSet> {
     const wanted = new PieceSet();
     for (let from = key(SPACE.content); ; ) {
-      const options = { limit: RECORDS_PER_STEP };
+      const options = { limit: CONTENTS_PER_READ };
       const found = await store.read((view) => view.range(from, CONTENTS_END, options));
       for (const { extent, offset } of found.flatMap(piecesOf)) {
         wanted.add(originOf(this.#manifest.origins, extent, offset), extent, offset);
@@ -227,33 +258,6 @@ function clockAfter(clock: Clock, instant: number): Clock {
     now: () => Math.max(clock.now(), instant + 1),
     elapsedMs: () => clock.elapsedMs(),
   };
-}
-
-async function write(store: Store, records: readonly CopiedRecord[]): Promise<void> {
-  await store.transact((tx) => {
-    for (const { key, value } of records) {
-      if (value === null) tx.delete(key);
-      else tx.set(key, value);
-    }
-  });
-}
-
-function* stepsOf(records: Iterable<CopiedRecord>): Generator<CopiedRecord[]> {
-  let step: CopiedRecord[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    step.push(record);
-    bytes += bytesOf([record]);
-    if (step.length < RECORDS_PER_STEP && bytes < BYTES_PER_STEP) continue;
-    yield step;
-    step = [];
-    bytes = 0;
-  }
-  if (step.length > 0) yield step;
-}
-
-function bytesOf(records: readonly CopiedRecord[]): number {
-  return records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
 }
 
 /** Finds the wanted pieces of a pack in its bytes, as these arrive. */
