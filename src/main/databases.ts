@@ -6,6 +6,7 @@ import { type Store, StoreError } from "../store/store.ts";
 import { DEFAULT_DATABASE } from "./configured-databases.ts";
 import { Database, type ReopenedSetup } from "./database.ts";
 import type { SeenEngine } from "./metrics/engine-metrics.ts";
+import type { SeenDatabase } from "./metrics/records-metrics.ts";
 import type { OpenDatabase } from "./open-database.ts";
 import type { NamedPlace } from "./places.ts";
 import type { Settings } from "./settings.ts";
@@ -122,6 +123,17 @@ export class Databases {
     return first === undefined || first.current instanceof StoreError
       ? null
       : first.current.data.engine;
+  }
+
+  /** Databases that other front ends serve, too. */
+  get shared(): SeenDatabase[] {
+    return this.all
+      .filter(({ isShared }) => isShared)
+      .map(({ name, outage, current }) => ({
+        name: name ?? DEFAULT_DATABASE,
+        outage,
+        records: current instanceof StoreError ? null : (current.stored.member?.records ?? null),
+      }));
   }
 
   /** The front ends of each database that several share; null if there is none. */

@@ -134,7 +134,8 @@ async function open(
   const members = () => databases.members();
   const sessions = () => listeners.sessions();
   const shown = { origins, serviceOf, storeOf, members, sessions, scenes: lab?.scenes ?? null };
-  const measured = { ...around, clock, ...load, health, stores, engine, ...shown };
+  const sharedRecords = () => databases.shared;
+  const measured = { ...around, clock, ...load, health, stores, engine, sharedRecords, ...shown };
   const addresses = await views.open(settings, measured, log, undo);
   const labOrigin = lab === null ? null : await openLab(lab, databases.only, origins, log, undo);
   const apply = (changed: Settings) => {

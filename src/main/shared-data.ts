@@ -14,6 +14,7 @@ import { CacheBreaks, systemTimer } from "../service/file/cache-breaks.ts";
 import type { Extents } from "../store/extents.ts";
 import type { LeftExtents } from "../store/left-extents.ts";
 import { isUnreachable, type Store } from "../store/store.ts";
+import type { SeenRecords } from "./metrics/records-metrics.ts";
 import { openSharedBucket } from "./open-bucket.ts";
 import { type Joined, type JoinSurroundings, joinFrontEnds, openRecords } from "./open-records.ts";
 import type { Dependency } from "./readiness.ts";
@@ -33,6 +34,7 @@ export interface SharedSurroundings extends JoinSurroundings {
 
 /** This process as one of several that have the same records. */
 export interface Member extends Joined {
+  readonly records: SeenRecords;
   /** Identifies the records. */
   readonly cluster: string;
   /** The store for what only the leader does. */
@@ -67,7 +69,7 @@ export async function openSharedData(
     store.changes((keys) => breaks.hear(keys));
     const none = { warnings: [], space: null, engine: null, save: null, collect: null };
     const { cluster } = records;
-    const member: Member = { frontEnd, store, cluster, leaderStore, messages, extents };
+    const member: Member = { frontEnd, store, records, cluster, leaderStore, messages, extents };
     const { clock } = records;
     const database = { name: "the database", reach: () => records.read(() => null) };
     const dependencies = [database, dependency];

@@ -9,6 +9,7 @@ import {
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { box, MIB, putAll, requireEqual, succeeds } from "../command/backups.ts";
 import { lazuli, RestServer, scratchFolder } from "../command/folder-server.ts";
+import { Scrape } from "../command/metrics.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { ServedFrontEnds } from "./served-front-ends.ts";
 
@@ -184,6 +185,27 @@ describe("commands on shared records", {
     );
     await succeeds("restore", backups, ...to.flags);
     assert.match(await succeeds("verify", ...to.flags), /All is well/);
+  });
+
+  test("metrics tell of round trips, commits and the cache", async (t) => {
+    const { flags } = newPlace(t);
+    const front = new RestServer(t, [...flags, "--metricsPort", "0"]);
+    const container = await box(front);
+    await container.getBlockBlobClient("one").upload("1", 1);
+    for (let again = 0; again < 3; again++) await container.getBlobClient("one").getProperties();
+    const origin = await front.process.printed(/^Metrics are at (\S+)\/metrics$/m);
+    const scrape = await Scrape.at(origin ?? "");
+    const of = { database: "default" };
+    const value = (name: string, more = {}) => scrape.value(`lazuli_${name}`, { ...of, ...more });
+    assert.equal(value("database_ready"), 1);
+    const commits = value("records_commit_duration_seconds_count");
+    assert.ok(commits > 2 && value("records_commit_group_transactions_sum") >= commits);
+    assert.ok(value("records_read_duration_seconds_count") > 0);
+    assert.ok(value("records_reads_total", { from: "cache" }) > 0);
+    assert.ok(value("records_reads_total", { from: "database" }) > 0);
+    assert.ok(value("records_cache_bytes") > 0);
+    assert.equal(value("records_connections_lost_total"), 0);
+    assert.equal(value("records_answers_lost_total"), 0);
   });
 
   test("reload reaches all front ends, and tells what each of them says", async (t) => {

@@ -33,6 +33,7 @@ async function allMetrics(): Promise<readonly Metric[]> {
   const sources = measured.sources({
     stores: [data.store],
     engine: data.engine,
+    sharedRecords: () => [],
     budget: new SendBudget(),
     work: new WaitingWork(),
     readMemory: restReadMemory(),

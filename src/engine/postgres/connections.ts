@@ -1,4 +1,5 @@
 import { StoreError } from "../../store/store.ts";
+import type { PostgresFigures } from "./figures.ts";
 import { openSession, type Session, type SessionEvents, type SessionSetup } from "./session.ts";
 
 const RETRY_MS_MIN = 20;
@@ -8,6 +9,7 @@ const RETRY_MS_MAX = 1_000;
 export class Connections {
   readonly #setup: SessionSetup;
   readonly #onSession: () => void;
+  readonly #figures: PostgresFigures;
   readonly #events: SessionEvents;
   #session: Session | null = null;
   /** What callers wait for while there is no session. */
@@ -21,10 +23,12 @@ export class Connections {
   /** Calls `onSession` before a new session is used, and `onNotice` as a session does. */
   constructor(
     setup: SessionSetup,
+    figures: PostgresFigures,
     onSession: () => void,
     onNotice: SessionEvents["onNotice"] = () => {},
   ) {
     this.#setup = setup;
+    this.#figures = figures;
     this.#onSession = onSession;
     this.#events = { onLost: () => this.#lose(), onNotice };
   }
@@ -64,6 +68,7 @@ export class Connections {
   #lose(): void {
     if (this.#session === null) return;
     this.#session = null;
+    this.#figures.connectionsLost++;
     if (!this.#isClosed) this.#reconnecting = this.#reconnect();
   }
 

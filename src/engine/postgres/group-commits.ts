@@ -8,6 +8,7 @@ import type { Call } from "./call.ts";
 import { advance, CommitGroup } from "./commit-group.ts";
 import type { Connections } from "./connections.ts";
 import type { Row } from "./driver.ts";
+import type { PostgresFigures } from "./figures.ts";
 import {
   applyChanges,
   askForChanges,
@@ -33,6 +34,7 @@ export interface GroupCommitsSetup {
   readonly connections: Connections;
   readonly cache: RecordCache;
   readonly time: TimeSource;
+  readonly figures: PostgresFigures;
   /** Identifies the front end. */
   readonly id: Bytes;
   /** A commit without the write lock has to arrive so soon after its bodies have run. */
@@ -53,6 +55,7 @@ export class GroupCommits {
   readonly #connections: Connections;
   readonly #cache: RecordCache;
   readonly #time: TimeSource;
+  readonly #figures: PostgresFigures;
   readonly #id: Bytes;
   readonly #idleMs: number;
   readonly #onCommit: (number: number) => void;
@@ -69,10 +72,12 @@ export class GroupCommits {
   /** Whether nobody else had committed since, when it was last looked. */
   #isAlone = false;
 
-  constructor({ connections, cache, time, id, idleMs, onCommit }: GroupCommitsSetup) {
+  constructor(setup: GroupCommitsSetup) {
+    const { connections, cache, time, figures, id, idleMs, onCommit } = setup;
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
+    this.#figures = figures;
     this.#id = id;
     this.#idleMs = idleMs;
     this.#onCommit = onCommit;
@@ -107,12 +112,13 @@ export class GroupCommits {
   }
 
   async #commitWaiting(session: Session): Promise<void> {
+    const begunMs = performance.now();
     if (this.#isAlone) {
       // Calls of this iteration of the event loop share a group.
       await new Promise(setImmediate);
       if (!this.#connections.isCurrent(session)) return;
       const group = this.#runOnCache(session);
-      if (group !== null) return this.#finish(session, group);
+      if (group !== null) return this.#finish(session, group, begunMs);
     }
     let group: CommitGroup;
     try {
@@ -126,7 +132,7 @@ export class GroupCommits {
       if (refusal !== null) throw refusal;
       return;
     }
-    await this.#finish(session, group);
+    await this.#finish(session, group, begunMs);
   }
 
   /** Runs bodies on the cache. Null if it is not as of the last own commit, or lacks something. */
@@ -180,7 +186,7 @@ export class GroupCommits {
     }
   }
 
-  async #finish(session: Session, group: CommitGroup): Promise<void> {
+  async #finish(session: Session, group: CommitGroup, begunMs: number): Promise<void> {
     if (!group.isCommitNeeded) return this.#release(session, group);
     const sequence = this.#sequence;
     const steps = group.commitSteps({ id: this.#id, sequence });
@@ -190,6 +196,7 @@ export class GroupCommits {
       [advanced] = await session.write.run(steps);
     } catch (error) {
       this.#connections.renew(session);
+      this.#figures.answersLost++;
       return this.#findOut(group, sequence, error);
     }
     const [row] = advanced as readonly Row[];
@@ -197,6 +204,7 @@ export class GroupCommits {
     this.#sequence++;
     this.#time.database.hear(Number(row[0]));
     this.#own = { session, number: group.number, nowMs: group.nowMs };
+    this.#figures.noteCommit(group.calls.length, begunMs);
     // A read may have told of this commit already, and of later ones.
     const isNews = this.#connections.isCurrent(session) && group.isNextOf(this.#cache);
     if (isNews) this.#cache.advanceByOwn(group.number, group.copyOfWrites());

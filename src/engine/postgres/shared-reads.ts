@@ -1,5 +1,6 @@
 import type { Connections } from "./connections.ts";
 import { Fetching, type Needy } from "./fetching.ts";
+import type { PostgresFigures } from "./figures.ts";
 import {
   applyChanges,
   askForChanges,
@@ -28,12 +29,19 @@ export class SharedReads {
   readonly #connections: Connections;
   readonly #cache: RecordCache;
   readonly #time: TimeSource;
+  readonly #figures: PostgresFigures;
   #waiting: WaitingBody[] = [];
   #isRunning = false;
   /** The last commit that other front ends are to be told of. */
   #toTell: number | null = null;
 
-  constructor(connections: Connections, cache: RecordCache, time: TimeSource) {
+  constructor(
+    connections: Connections,
+    cache: RecordCache,
+    time: TimeSource,
+    figures: PostgresFigures,
+  ) {
+    this.#figures = figures;
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
@@ -93,7 +101,9 @@ export class SharedReads {
     const fetch = this.#cache.beginFetch();
     const news = [{ statement: READ_LAST, values: [] }, askForChanges(this.#cache)];
     try {
+      const begunMs = performance.now();
       const answers = await session.read.run([...news, ...fetching.steps, ...telling]);
+      this.#figures.noteRead(begunMs);
       if (!this.#connections.isCurrent(session)) return null;
       const [[row = []] = [], changes = [], ...records] = answers;
       const last = readLastCommit(row, row[3], this.#time);

@@ -19,6 +19,7 @@ import { Call } from "./call.ts";
 import { Connections } from "./connections.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { loadDriver } from "./driver.ts";
+import { PostgresFigures } from "./figures.ts";
 import { GroupCommits } from "./group-commits.ts";
 import type { LastCommit, TimeSource } from "./news.ts";
 import { RecordCache } from "./record-cache.ts";
@@ -57,12 +58,13 @@ export async function openPostgresStore(
   const onSession = () => cache.forget(null);
   const { makesSchema = true } = options;
   const setup = { driver, address, id: id.toString("hex"), times, makesSchema };
+  const figures = new PostgresFigures();
   let onNotice: (number: number) => void = () => {};
-  const connections = new Connections(setup, onSession, (number) => onNotice(number));
+  const connections = new Connections(setup, figures, onSession, (number) => onNotice(number));
   const { cluster, frontEnd } = await connections.open();
   const time = { database: new DatabaseClock(), test: options.clock ?? null };
   const store = new PostgresStore({
-    ...{ connections, cache, listeners, time, id, cluster, frontEnd },
+    ...{ connections, cache, listeners, time, figures, id, cluster, frontEnd },
     times,
   });
   onNotice = (number) => store.hear(number);
@@ -76,6 +78,7 @@ interface Parts {
   readonly cache: RecordCache;
   readonly listeners: ChangeListeners;
   readonly time: TimeSource;
+  readonly figures: PostgresFigures;
   readonly id: Bytes;
   readonly times: Times;
   readonly cluster: string;
@@ -102,6 +105,7 @@ export class PostgresStore implements Store {
   readonly cluster: string;
   /** The number of this front end, which no other one has at any time. */
   readonly frontEnd: number;
+  readonly figures: PostgresFigures;
   readonly #connections: Connections;
   readonly #cache: RecordCache;
   readonly #time: TimeSource;
@@ -117,17 +121,23 @@ export class PostgresStore implements Store {
   #onLastCall: () => void = () => {};
 
   constructor(parts: Parts) {
-    const { connections, cache, listeners, time, times, cluster } = parts;
+    const { connections, cache, listeners, time, times, figures, cluster } = parts;
+    this.figures = figures;
     this.#listeners = listeners;
     this.cluster = cluster;
     this.frontEnd = parts.frontEnd;
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
-    this.#reads = new SharedReads(connections, cache, time);
+    this.#reads = new SharedReads(connections, cache, time, figures);
     this.#pollMs = times.pollMs;
     const onCommit = (number: number) => this.#tell(number);
     this.#commits = new GroupCommits({ ...parts, idleMs: times.idleMs, onCommit });
+  }
+
+  /** Memory that the cache takes. */
+  get cacheBytes(): number {
+    return this.#cache.bytes;
   }
 
   /** The database's time. */
@@ -231,6 +241,8 @@ export class PostgresStore implements Store {
       const view = new ReadView(cached, nowMs, this.#cache.derived);
       const outcome = outcomeOf(() => runBody(body, view));
       if (cached.lacksNothing) {
+        if (rounds === 0) this.figures.readsFromCache++;
+        else this.figures.readsWithFetch++;
         if ("error" in outcome) reject(outcome.error);
         else resolve(outcome.result);
       } else {

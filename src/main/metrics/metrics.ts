@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Schedule } from "../../base/schedule.ts";
 import type { Health } from "../../front/health.ts";
-import { labelled, type MetricSource } from "../../front/metrics/metric.ts";
+import type { MetricSource } from "../../front/metrics/metric.ts";
 import { openMetricsListener } from "../../front/metrics/metrics-listener.ts";
 import { RequestMetrics } from "../../front/metrics/request-metrics.ts";
 import { type OnOutcome, REST_SERVICE_NAMES } from "../../front/outcome.ts";
@@ -19,6 +19,7 @@ import { Censuses } from "./censuses.ts";
 import { EngineMetrics, type SeenEngine } from "./engine-metrics.ts";
 import { loadMetrics } from "./load-metrics.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
+import { recordsMetrics, type SeenDatabase } from "./records-metrics.ts";
 
 /** Services whose requests are measured. */
 const MEASURED = [...REST_SERVICE_NAMES, "smb"] as const;
@@ -28,6 +29,8 @@ export interface MetricsSetup {
   readonly stores: readonly Pick<Store, "read">[];
   /** Null for data in memory, or elsewhere. */
   readonly engine: SeenEngine | null;
+  /** Records that front ends share; none for a data folder or memory. */
+  sharedRecords(): readonly SeenDatabase[];
   readonly budget: Pick<SendBudget, "usage">;
   readonly work: Pick<WaitingWork, "requests">;
   readonly readMemory: Pick<ReadMemory, "bytesTaken">;
@@ -107,16 +110,9 @@ export class Metrics {
       this.#requests,
       censusMetrics(census, clock),
       ...(engine === null ? [] : [new EngineMetrics(engine, census)]),
-      databaseMetrics(setup),
+      recordsMetrics(() => setup.sharedRecords()),
       loadMetrics(load),
       process,
     ];
   }
-}
-
-function databaseMetrics({ health }: MetricsSetup): MetricSource {
-  const help = "1 if a database and its bytes can be reached, 0 if not; only if there are several.";
-  const read = () =>
-    [...health().outages].map(([name, reason]) => [name, Number(reason === null)] as const);
-  return { metrics: [labelled("gauge", "lazuli_database_ready", help, "database", read)] };
 }
