@@ -4,6 +4,7 @@ import type { Stamp } from "../base/stamp.ts";
 import { appendInPlace, derivedRange } from "./accelerated.ts";
 import type { Derivation, Derived, DerivedRange, Need } from "./acceleration.ts";
 import type { Entry, RangeOptions } from "./entry.ts";
+import { OnlyTried, tryOnGuesses } from "./guesses.fixture.ts";
 import { isRange, KnownRecords, type Span, spanOf } from "./known-records.fixture.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { StoreDecorator } from "./store-decorator.ts";
@@ -12,8 +13,10 @@ import { StoreDecorator } from "./store-decorator.ts";
 export const ROUNDS_MAX = 20;
 
 /**
- * Runs bodies again in both ways in which a store may.
- * - It begins every call without any record, and fetches one only after a body has asked for it.
+ * Runs bodies again in all ways in which a store may.
+ * - If asked for, it first tries a transaction on wrong guesses: that no record exists
+ *   (`guesses.fixture.ts`).
+ * - It begins every call anew without any record, and fetches one only after a body has asked for it.
  *   Then it runs the body again, as a store over a database does, with the same time and the same
  *   stamps. A call that takes more than `ROUNDS_MAX` such rounds fails.
  * - It discards the writes, result and errors of the first run that lacks nothing, and lets other
@@ -25,6 +28,12 @@ export class ForgettingStore extends StoreDecorator {
   mostRounds = 0;
   /** Transactions run one after another, so that the rounds of one can have the same stamps. */
   #lastTransaction: Promise<unknown> = Promise.resolve();
+  readonly #guesses: boolean;
+
+  constructor(inner: Store, guesses = false) {
+    super(inner);
+    this.#guesses = guesses;
+  }
 
   /** The store below, for tests that count what a body costs. */
   get once(): Store {
@@ -43,8 +52,16 @@ export class ForgettingStore extends StoreDecorator {
     const call = new Call();
     const run = <R>(attempt: (tx: Transaction) => R) =>
       this.inner.transact((tx) => attempt(new ForgettingTransaction(tx, call)));
+    if (this.#guesses) await this.#afterOthers(() => this.#try(body));
     await this.#afterOthers(() => this.#discarded(call, run, body));
     return this.#afterOthers(() => this.#inRounds(call, run, body));
+  }
+
+  async #try(body: (tx: Transaction) => unknown): Promise<void> {
+    const tried = this.inner.transact((tx) => tryOnGuesses(tx, body));
+    await tried.catch((error) => {
+      if (!(error instanceof OnlyTried)) throw error;
+    });
   }
 
   /** Runs the body until it lacks nothing, and discards that run. */

@@ -69,6 +69,24 @@ test("a body that catches what it does not know fails, whatever it does then", a
   }
 });
 
+test("a transaction is tried on guesses first, and nothing of that run stays", async () => {
+  const store = new ForgettingStore(new MemoryStore(new ManualClock(START_MS)), true);
+  await store.transact((tx) => tx.set(k(1), v("old")));
+  const seen: string[] = [];
+  const released: number[] = [];
+  await store.transact((tx) => {
+    const number = seen.length;
+    tx.onDiscard(() => released.push(number));
+    const found = tx.get(k(1))?.toString();
+    seen.push(`${found} ${tx.range(k(0), k(9), { limit: 9 }).length}`);
+    if (found === undefined) throw new Error("a wrong guess");
+    tx.set(k(2), v("new"));
+  });
+  assert.deepEqual([seen[0], seen.at(-1)], ["undefined 0", "old 1"]);
+  assert.equal(released[0], 0);
+  assert.equal(await store.read((view) => view.get(k(2))?.toString()), "new");
+});
+
 test("rounds have the same time and stamps; the last run, which counts, has others", async () => {
   const clock = new ManualClock(START_MS);
   const store = new ForgettingStore(new MemoryStore(clock));

@@ -22,25 +22,29 @@ import { MemoryStore } from "./store.ts";
 
 const ENGINE = "memory, where every body runs again,";
 
-const open: OpenContents = async (_t, wrap = (extents) => extents) =>
-  new ContentsFixture(
-    new ForgettingStore(new MemoryStore(new ManualClock(1_700_000_000_000))),
-    wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
-  );
+const openWith =
+  (guesses: boolean): OpenContents =>
+  async (_t, wrap = (extents) => extents) =>
+    new ContentsFixture(
+      new ForgettingStore(new MemoryStore(new ManualClock(1_700_000_000_000)), guesses),
+      wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
+    );
+const open = openWith(false);
+const openOnGuesses = openWith(true);
 
 const openStore: OpenStore = async (clock) => {
-  const store = new ForgettingStore(new MemoryStore(clock));
+  const store = new ForgettingStore(new MemoryStore(clock), true);
   return { store, dispose: () => store.close() };
 };
 
 storeContract(ENGINE, openStore, { runsBodiesOnce: false });
 
 contentsContract(ENGINE, open);
-contentUsesContract(ENGINE, open);
+contentUsesContract(ENGINE, openOnGuesses);
 growingUsesContract(ENGINE, open);
 contentsRacesContract(ENGINE, open);
-listDraftContract(ENGINE, open);
-sealedContentsContract(ENGINE, open);
+listDraftContract(ENGINE, openOnGuesses);
+sealedContentsContract(ENGINE, openOnGuesses);
 contentsModelContract(ENGINE, 5, open);
 rangeMapContract(ENGINE, open);
 replacedMapContract(ENGINE, open);
