@@ -18,6 +18,7 @@ import { listDraftContract } from "../../src/store/list-draft.contract.ts";
 import { rangeMapContract } from "../../src/store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../src/store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../src/store/replaced-map.contract.ts";
+import { bucketTests } from "./buckets.ts";
 import { commandTests } from "./command.ts";
 import { faultTests } from "./faults.ts";
 import { lifeTests } from "./lives.ts";
@@ -40,6 +41,7 @@ else {
   faultTests(store);
   lifeTests(store);
   commandTests(store);
+  bucketTests(store);
 }
 
 function runContracts(store: ObjectStore): void {
