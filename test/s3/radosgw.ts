@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 // tidy-allow sleep: only asking tells when a daemon is ready
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { freePorts } from "./free-ports.ts";
+
+const execFileAsync = promisify(execFile);
 
 /** Far more than any step needs: it ends a start that hangs. */
 const STEP_MS_MAX = 3 * 60_000;
@@ -28,6 +31,8 @@ export interface Radosgw {
   /** Ends an OSD at once, numbered from 0. What it has stored stays. */
   killOsd(osd: number): Promise<void>;
   startOsd(osd: number): void;
+  /** How many OSDs the monitor takes for alive. */
+  osdsUp(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -119,6 +124,18 @@ class CephCluster implements Radosgw {
 
   killOsd(osd: number): Promise<void> {
     return this.#kill(`osd.${osd}`);
+  }
+
+  async osdsUp(): Promise<number> {
+    const { stdout } = await execFileAsync("ceph", [
+      "-c",
+      this.#config,
+      "osd",
+      "stat",
+      "-f",
+      "json",
+    ]);
+    return JSON.parse(stdout).num_up_osds;
   }
 
   killGateway(): Promise<void> {

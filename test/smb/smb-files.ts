@@ -107,13 +107,17 @@ export class SmbFiles {
   }
 
   async read(handle: SmbHandle, from: number, length: number): Promise<string> {
-    const body = new Writer().u16(49).u16(0).u32(length).u64(from).bytes(handle).zeros(17).done();
+    const body = readBody(handle, from, length);
     const charge = Math.max(1, Math.ceil(length / CREDIT_BYTES));
     const { status, bytes } = await this.client.call(COMMAND.read, body, { charge });
     if (status !== 0) return `status 0x${status.toString(16)}`;
     const count = bytes.readUInt32LE(HEADER_BYTES + 4);
     return bytes.subarray(HEADER_BYTES + 16, HEADER_BYTES + 16 + count).toString();
   }
+}
+
+export function readBody(handle: Buffer, from: number, length: number): Buffer {
+  return new Writer().u16(49).u16(0).u32(length).u64(from).bytes(handle).zeros(17).done();
 }
 
 function accessBits(access: number): number {

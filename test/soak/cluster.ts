@@ -38,41 +38,61 @@ else console.log(`skipped: ${skip}`);
 async function soak(): Promise<void> {
   console.log(`--seed ${values.seed}`);
   const bed = await FaultBed.start(bytes as "s3" | "folder");
+  const done = new Map(kinds.map((name) => [name, [] as RoundDone[]]));
+  const tell = () => {
+    report(kinds.map((name) => figureOf(FAULT_KINDS[name] as FaultKind, done.get(name) ?? [])));
+  };
   process.once("SIGINT", () => {
+    tell();
     void bed.remove().finally(() => process.exit(1));
   });
   try {
-    const figures: Figure[] = [];
-    for (const name of kinds) figures.push(await soakKind(bed, name));
-    report(figures);
+    // One round of each kind after the other, so that a run that is ended early has as many of each.
+    for (let at = 0; at < rounds; at++) {
+      for (const name of kinds) done.get(name)?.push(await soakRound(bed, name, at));
+    }
+    tell();
   } finally {
     await bed.remove();
   }
 }
 
-async function soakKind(bed: FaultBed, name: string): Promise<Figure> {
-  const kind = FAULT_KINDS[name] as FaultKind;
-  const done: RoundDone[] = [];
-  for (let at = 0; at < rounds; at++) {
-    const seed = Number(values.seed) + at;
-    const round = await runRound(bed, kind, `${name}-${at}`, seed);
-    done.push(round);
-    const { requests, awayMs, objections, undecided } = round;
-    const open = undecided === 0 ? "" : `, ${undecided} histories undecided`;
-    console.log(`${name} ${at}: ${requests} answers, ${seconds(awayMs)} away${open}`);
-    for (const objection of objections) console.log(`  ${objection}`);
-  }
-  const objections = done.flatMap((round) => round.objections).length;
-  const awayMs = done.map((round) => round.awayMs).sort((a, b) => a - b);
-  const answers = done.reduce((sum, { requests }) => sum + requests, 0);
-  const middle = awayMs[Math.floor(awayMs.length / 2)] as number;
-  const away = `${seconds(middle)} away (longest ${seconds(awayMs.at(-1) as number)})`;
+async function soakRound(bed: FaultBed, name: string, at: number): Promise<RoundDone> {
+  const beganMs = performance.now();
+  const seed = Number(values.seed) + at;
+  const round = await runRound(bed, FAULT_KINDS[name] as FaultKind, `${name}-${at}`, seed);
+  const { answers, awayMs, lostMs, objections, undecided } = round;
+  const open = undecided === 0 ? "" : `, ${undecided} histories undecided`;
+  const lost = lostMs === 0 ? "" : `, a lost SMB handle for ${seconds(lostMs)}`;
+  const answered = `${answers.REST} REST and ${answers.SMB} SMB answers`;
+  const took = seconds(performance.now() - beganMs);
+  console.log(`${name} ${at}: ${answered}, ${seconds(awayMs)} away${lost}${open}; took ${took}`);
+  for (const objection of objections) console.log(`  ${objection}`);
+  return round;
+}
+
+function figureOf(kind: FaultKind, done: readonly RoundDone[]): Figure {
+  const sum = (of: (round: RoundDone) => number) => done.reduce((all, one) => all + of(one), 0);
+  const objections = sum((round) => round.objections.length);
+  const undecided = sum((round) => round.undecided);
+  const answers = `${sum(({ answers }) => answers.REST)} REST and ${sum(({ answers }) => answers.SMB)} SMB answers`;
+  const away = medianAndLongest(done.map(({ awayMs }) => awayMs));
+  const lost = medianAndLongest(done.map(({ lostMs }) => lostMs).filter((ms) => ms > 0));
   return {
     promise: kind.what,
-    found: `${rounds} rounds, ${answers} answers, ${objections} broken promises; ${away}: ${kind.reason}`,
+    found:
+      `${done.length} rounds, ${answers}, ${objections} broken promises, ${undecided} undecided; ` +
+      `away ${away}: ${kind.reason}; lost SMB handles ${lost}`,
     bar: "0 broken promises",
     met: objections === 0,
   };
+}
+
+function medianAndLongest(all: readonly number[]): string {
+  const sorted = [...all].sort((a, b) => a - b);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) return "none";
+  return `${seconds(middle)} (longest ${seconds(sorted.at(-1) as number)}, of ${sorted.length})`;
 }
 
 function seconds(ms: number): string {

@@ -1,5 +1,5 @@
 import type { Clients } from "./clients.ts";
-import { ask, askUntilDone, type Round, type Work } from "./work.ts";
+import { ask, askUntilDone, pause, type Round, type Work } from "./work.ts";
 
 const LINE_BYTES = [64, 64, 64, 20_000];
 const APPENDERS = 2;
@@ -66,6 +66,7 @@ export class Ledger implements Work {
       if (outcome.kind === "done" && number % 8 === 0 && !(await this.#read()).includes(line)) {
         this.#round.object(`ledger: a read does not show the acknowledged "${line}"`);
       }
+      await pause();
     }
   }
 
@@ -136,6 +137,7 @@ export class Counter implements Work {
         this.#highest = Math.max(this.#highest, number + 1);
       } else if (outcome.kind === "unknown") this.#unknown++;
       else if (outcome.status !== 412) this.#round.object(`counter: ${outcome.status}`);
+      await pause();
     }
   }
 

@@ -4,6 +4,7 @@ import { ShareServiceClient, StorageSharedKeyCredential } from "@azure/storage-f
 import { QueueServiceClient } from "@azure/storage-queue";
 import { ACCOUNT, CREDENTIAL, KEY } from "../../sdk/server.ts";
 import type { Random } from "../../sim/random.ts";
+import type { Trouble } from "./holds.ts";
 
 /** The official clients of one front end, without retries. */
 export interface Clients {
@@ -11,15 +12,26 @@ export interface Clients {
   readonly queues: QueueServiceClient;
   readonly shares: ShareServiceClient;
   table(name: string): TableClient;
+  readonly smb: { readonly host: string; readonly port: number };
+  readonly state: FrontEndState;
   /** The URL that tells a balancer whether to send requests there. */
   readonly health: string;
 }
 
-export type Origins = Readonly<Record<"blob" | "queue" | "table" | "file", string>>;
+/** What the bed does to a front end. */
+export interface FrontEndState {
+  readonly name: string;
+  /** The worst of this round. */
+  trouble: Trouble;
+}
 
-export function clientsOf(origins: Origins): Clients {
+type Service = "blob" | "queue" | "table" | "file";
+export type Ports = Readonly<Record<Service | "smb", number>>;
+
+export function clientsOf(host: string, ports: Ports, state: FrontEndState): Clients {
   const once = { retryOptions: { maxTries: 1 } };
-  const at = (service: keyof Origins) => `${origins[service]}/${ACCOUNT}`;
+  const origin = (service: Service) => `http://${host}:${ports[service]}`;
+  const at = (service: Service) => `${origin(service)}/${ACCOUNT}`;
   const key = new AzureNamedKeyCredential(ACCOUNT, KEY);
   const fileKey = new StorageSharedKeyCredential(ACCOUNT, KEY);
   const options = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } };
@@ -28,7 +40,9 @@ export function clientsOf(origins: Origins): Clients {
     queues: new QueueServiceClient(at("queue"), CREDENTIAL, once),
     shares: new ShareServiceClient(at("file"), fileKey, once),
     table: (name) => new TableClient(at("table"), name, key, options),
-    health: `${origins.blob}/healthz?for=requests`,
+    smb: { host, port: ports.smb },
+    state,
+    health: `${origin("blob")}/healthz?for=requests`,
   };
 }
 
@@ -37,13 +51,13 @@ const FAILED_CHECKS_MAX = 2;
 
 /** All front ends behind a balancer, which asks each of them every second whether it is ready. */
 export class Balancer {
-  readonly #all: readonly Clients[];
+  readonly all: readonly Clients[];
   readonly #random: Random;
   readonly #failedChecks = new Map<Clients, number>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(all: readonly Clients[], random: Random) {
-    this.#all = all;
+    this.all = all;
     this.#random = random;
     // tidy-allow sleep: a balancer asks in its own time
     this.#timer = setInterval(() => {
@@ -54,8 +68,8 @@ export class Balancer {
   /** Any front end that counts as ready; any at all if none does. */
   get any(): Clients {
     const isReady = (one: Clients) => (this.#failedChecks.get(one) ?? 0) < FAILED_CHECKS_MAX;
-    const ready = this.#all.filter(isReady);
-    return this.#random.pick(ready.length === 0 ? this.#all : ready);
+    const ready = this.all.filter(isReady);
+    return this.#random.pick(ready.length === 0 ? this.all : ready);
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import { EntityWorkload, PARTITIONS } from "../../sim/entity-workload.ts";
 import { Random } from "../../sim/random.ts";
 import { answerOf } from "../../sim/sdk-answer.ts";
 import { askEntities } from "../../sim/sdk-entities.ts";
-import { ask, askUntilDone, type Round, type Work } from "./work.ts";
+import { ask, askUntilDone, pause, type Round, type Work } from "./work.ts";
 
 const CLIENTS = 4;
 /** Of each client, in one history: longer ones take too long to decide. */
@@ -51,6 +51,7 @@ export class Entities implements Work {
         if (isProved) this.#round.object(`entities: ${what}`);
         else this.undecided++;
       }
+      await pause();
     }
   }
 

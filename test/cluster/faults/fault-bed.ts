@@ -1,17 +1,24 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+// tidy-allow sleep: only asking tells whether a front end has come back
+import { setTimeout as wait } from "node:timers/promises";
 import { s3Url } from "../../../src/engine/s3/s3-place.ts";
 import { LazuliProcess } from "../../command/process.ts";
 import { createBucket, placeOf, urlOf } from "../../s3/object-store.ts";
 import { type Radosgw, startRadosgw } from "../../s3/radosgw.ts";
-import { type Clients, clientsOf } from "./clients.ts";
+import { type Clients, clientsOf, type Ports } from "./clients.ts";
 import { PatroniCluster } from "./patroni.ts";
 import { type Host, TestNetwork } from "./test-network.ts";
 
 const FRONT_ENDS = 3;
 const OSDS = 3;
-const PORTS = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003 };
+const PORTS: Ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003, smb: 10_445 };
+
+/** Longer than a front end takes to find its database and to begin anew. */
+const READY_MS_MAX = 60_000;
+const LOOK_MS_MAX = 2_000;
+const LOOK_AGAIN_MS = 200;
 
 /** A front end on a machine of its own. */
 export class BedFrontEnd {
@@ -25,14 +32,7 @@ export class BedFrontEnd {
     this.host = host;
     this.#args = args;
     this.#env = env;
-    const origin = (port: number) => `http://${host.address}:${port}`;
-    const { blob, queue, table, file } = PORTS;
-    this.clients = clientsOf({
-      blob: origin(blob),
-      queue: origin(queue),
-      table: origin(table),
-      file: origin(file),
-    });
+    this.clients = clientsOf(host.address, PORTS, { name: host.name, trouble: "none" });
   }
 
   get isRunning(): boolean {
@@ -49,8 +49,32 @@ export class BedFrontEnd {
     await process.urlOf("Blob");
   }
 
-  signal(signal: NodeJS.Signals): void {
-    this.#process?.signal(signal);
+  /** Whether its process has loaded this library. */
+  uses(library: string): boolean {
+    return readFileSync(`/proc/${this.#process?.pid}/maps`, "utf8").includes(library);
+  }
+
+  /** Stops its process, which seems to be dead, until `goOn`. */
+  stop(): void {
+    this.#suffers("away");
+    this.#process?.signal("SIGSTOP");
+  }
+
+  goOn(): void {
+    this.#process?.signal("SIGCONT");
+  }
+
+  /** Pulls its network cable, until `host.mend`. */
+  cut(): void {
+    this.#suffers("away");
+    this.host.cut();
+  }
+
+  /** Ends it in order. */
+  async end(): Promise<void> {
+    this.#suffers("ended");
+    this.#process?.signal("SIGTERM");
+    await this.#process?.ended();
   }
 
   /** What it said last; null if it runs, or was never started. */
@@ -59,12 +83,19 @@ export class BedFrontEnd {
     return this.#process.errors.trimEnd().split("\n").at(-1) ?? "";
   }
 
-  async ended(): Promise<void> {
-    await this.#process?.ended();
+  async kill(): Promise<void> {
+    this.#suffers("ended");
+    await this.#process?.kill();
   }
 
-  async kill(): Promise<void> {
-    await this.#process?.kill();
+  /** Forgets what has happened to it. */
+  recovered(): void {
+    this.clients.state.trouble = "none";
+  }
+
+  #suffers(trouble: "away" | "ended"): void {
+    const { state } = this.clients;
+    if (state.trouble !== "ended") state.trouble = trouble;
   }
 }
 
@@ -119,17 +150,22 @@ export class FaultBed {
     }
   }
 
-  /** Makes everything whole again. Resolves to the last words of front ends that have ended. */
+  /** Makes everything whole again. Resolves to what no front end may do: end, or stay away. */
   async heal(): Promise<string[]> {
-    const ended = this.frontEnds.flatMap(({ lastWords }) => lastWords ?? []);
+    const wrong = this.frontEnds.flatMap(({ host, lastWords }) =>
+      lastWords === null ? [] : [`${host.name} has ended: ${lastWords}`],
+    );
     for (const frontEnd of this.frontEnds) {
       frontEnd.host.mend();
-      frontEnd.signal("SIGCONT");
+      frontEnd.goOn();
     }
     for (const host of this.database.hosts) host.mend();
     await this.database.ready();
     for (const frontEnd of this.frontEnds) if (!frontEnd.isRunning) await frontEnd.start();
-    return ended;
+    for (const { host, clients } of this.frontEnds) {
+      if (!(await becomesReady(clients))) wrong.push(`${host.name} does not come back`);
+    }
+    return wrong;
   }
 
   async remove(): Promise<void> {
@@ -138,6 +174,17 @@ export class FaultBed {
     await this.objects?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function becomesReady({ health }: Clients): Promise<boolean> {
+  for (const untilMs = performance.now() + READY_MS_MAX; performance.now() < untilMs; ) {
+    const signal = AbortSignal.timeout(LOOK_MS_MAX);
+    const answer = await fetch(health, { signal }).catch(() => null);
+    await answer?.body?.cancel().catch(() => {});
+    if (answer?.ok) return true;
+    await wait(LOOK_AGAIN_MS);
+  }
+  return false;
 }
 
 /** Flags and environment for a new bucket. */

@@ -4,9 +4,11 @@ import type { Random } from "../../sim/random.ts";
 import type { BedFrontEnd, FaultBed } from "./fault-bed.ts";
 
 /** How long something stays stopped or away, if its duration is ours to choose. */
-const LASTS_MS = 12_000;
-/** Longer than the database lets a front end hold up others. */
-const STOPPED_MS = 9_000;
+const LASTS_MS = 6_000;
+/** Longer than the database lets a front end hold up others; and longer than its lease. */
+const FRONT_END_MS = [8_000, 37_000];
+const HAPPENS_MS_MAX = 4 * 60_000;
+const LOOK_AGAIN_MS = 100;
 
 /** Something that goes wrong. */
 export interface FaultKind {
@@ -47,7 +49,7 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
     async happen({ frontEnds }, random) {
       const one = random.pick(frontEnds);
       await one.kill();
-      await wait(STOPPED_MS);
+      await wait(LASTS_MS);
       await one.start();
     },
   },
@@ -57,19 +59,18 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
     async happen(bed, random) {
       const one = random.pick(bed.frontEnds);
       await stopWithOrder(bed, one);
-      await wait(STOPPED_MS);
-      one.signal("SIGCONT");
-      await wait(STOPPED_MS / 3);
+      await wait(random.pick(FRONT_END_MS));
+      one.goOn();
     },
   },
   "front-end-cut-off": {
     what: "a front end's cable is pulled",
     reason: "if it held the commit order, the database ends its transaction after 5 s",
     async happen({ frontEnds }, random) {
-      const { host } = random.pick(frontEnds);
-      host.cut();
-      await wait(LASTS_MS);
-      host.mend();
+      const one = random.pick(frontEnds);
+      one.cut();
+      await wait(random.pick(FRONT_END_MS));
+      one.host.mend();
     },
   },
   "clocks-off": {
@@ -79,6 +80,7 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
       const [fast, slow] = frontEnds as [BedFrontEnd, BedFrontEnd];
       await restart(fast, clock("+3600"));
       await restart(slow, clock("-3600"));
+      for (const one of [fast, slow]) if (!one.uses(FAKE_TIME)) throw new Error("no other time");
       await wait(LASTS_MS);
       await restart(fast, {});
       await restart(slow, {});
@@ -90,6 +92,8 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
     needsObjects: true,
     async happen({ objects }) {
       await objects?.killGateway();
+      const answer = await fetch(objects?.endpoint ?? "").catch(() => null);
+      if (answer !== null) throw new Error("radosgw still answers");
       await wait(LASTS_MS);
       await objects?.startGateway();
     },
@@ -101,37 +105,45 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
     async happen({ objects }, random) {
       const osd = random.below(3);
       await objects?.killOsd(osd);
-      await wait(LASTS_MS);
-      await objects?.startOsd(osd);
+      await untilSo("the OSD counts as down", async () => (await objects?.osdsUp()) === 2);
+      await wait(LASTS_MS / 2);
+      objects?.startOsd(osd);
+      await untilSo("the OSD is up again", async () => (await objects?.osdsUp()) === 3);
     },
   },
 };
 
 /** Resolves when another server than this one is the primary. */
 async function untilAnother(database: FaultBed["database"], name: string): Promise<void> {
-  for (;;) {
+  await untilSo("there is another primary", async () => {
     const primary = await database.primary().catch(() => null);
-    if (primary !== null && primary.name !== name) return;
-    await wait(250);
-  }
+    return primary !== null && primary.name !== name;
+  });
 }
 
-/** Stops a front end at a moment when it has the row that orders commits. */
+/** Stops a front end at a moment when others wait for the row with which it orders commits. */
 async function stopWithOrder({ database }: FaultBed, frontEnd: BedFrontEnd): Promise<void> {
   const holds =
-    "select count(*) from pg_stat_activity where application_name = 'lazuli' and " +
-    `state like 'idle in transaction%' and client_addr = '${frontEnd.host.address}'`;
-  for (;;) {
-    frontEnd.signal("SIGSTOP");
-    if ((await database.query(holds)) !== "0") return;
-    frontEnd.signal("SIGCONT");
-    await wait(20);
+    "select count(*) from pg_stat_activity one join pg_stat_activity other " +
+    "on one.pid = any(pg_blocking_pids(other.pid)) where one.state like 'idle in transaction%' " +
+    `and one.application_name = 'lazuli' and one.client_addr = '${frontEnd.host.address}'`;
+  await untilSo("a front end is stopped while it holds the commit order", async () => {
+    frontEnd.stop();
+    if ((await database.query(holds)) !== "0") return true;
+    frontEnd.goOn();
+    return false;
+  });
+}
+
+async function untilSo(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const untilMs = performance.now() + HAPPENS_MS_MAX; !(await isSo()); ) {
+    if (performance.now() > untilMs) throw new Error(`it did not happen that ${what}`);
+    await wait(LOOK_AGAIN_MS);
   }
 }
 
 async function restart(frontEnd: BedFrontEnd, env: Record<string, string>): Promise<void> {
-  frontEnd.signal("SIGTERM");
-  await frontEnd.ended();
+  await frontEnd.end();
   await frontEnd.start(env);
 }
 

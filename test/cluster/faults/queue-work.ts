@@ -1,10 +1,8 @@
-// tidy-allow sleep: messages whose receipt was lost come back in their own time
-import { setTimeout as wait } from "node:timers/promises";
 import type { Clients } from "./clients.ts";
-import { ask, askUntilDone, type Round, type Work } from "./work.ts";
+import { ask, askUntilDone, pause, type Round, type Work } from "./work.ts";
 
 /** How long a received message is hidden. */
-const HIDDEN_S = 15;
+const HIDDEN_S = 10;
 const SENDERS = 1;
 const RECEIVERS = 2;
 
@@ -62,6 +60,7 @@ export class Messages implements Work {
         this.#queue(to).sendMessage(text, { abortSignal }),
       );
       if (sent.kind === "done") this.#sent.add(text);
+      await pause();
     }
   }
 
@@ -74,7 +73,7 @@ export class Messages implements Work {
     if (received.kind !== "done") return;
     const delivery = { askedMs, answeredMs: performance.now() };
     const messages = received.value.receivedMessageItems;
-    if (messages.length === 0) await wait(20);
+    if (messages.length === 0) await pause();
     for (const { messageText: text, messageId, popReceipt } of messages) {
       this.#delivered(text, delivery);
       await this.#delete(text, messageId, popReceipt);

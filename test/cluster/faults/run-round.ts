@@ -9,14 +9,18 @@ import type { FaultKind } from "./fault-kinds.ts";
 import { Probe } from "./probe-work.ts";
 import { Messages } from "./queue-work.ts";
 import { ServiceGaps } from "./service-gaps.ts";
+import { SmbFile, smbPlans } from "./smb-work.ts";
 import type { Round, Work } from "./work.ts";
 
-const BEFORE_MS = 4_000;
-const AFTER_MS = 4_000;
+const BEFORE_MS = 3_000;
+const AFTER_MS = 3_000;
 
 export interface RoundDone {
-  readonly requests: number;
+  /** Requests that succeeded or were refused. */
+  readonly answers: Readonly<Record<"REST" | "SMB", number>>;
   readonly awayMs: number;
+  /** The longest time for which a lost open or lock kept others away, since its last use. */
+  readonly lostMs: number;
   readonly objections: readonly string[];
   /** Histories without a verdict. */
   readonly undecided: number;
@@ -30,6 +34,7 @@ export async function runRound(
   seed: number,
 ): Promise<RoundDone> {
   const objections: string[] = [];
+  for (const frontEnd of bed.frontEnds) frontEnd.recovered();
   const random = new Random(seed);
   const all = bed.frontEnds.map(({ clients }) => clients);
   const balancer = new Balancer(all, new Random(seed + 1));
@@ -46,9 +51,10 @@ export async function runRound(
     object: (what) => void objections.push(what),
   };
   const entities = new Entities(round, seed);
+  const files = smbPlans(seed, all.length).map((plan) => new SmbFile(round, plan));
   const works: Work[] = [
     ...[new Ledger(round), new Counter(round), new Messages(round), new Probe(round)],
-    entities,
+    ...[entities, ...files],
   ];
   for (const work of works) await work.prepare();
   state.gaps = new ServiceGaps();
@@ -57,12 +63,14 @@ export async function runRound(
   await Promise.race([failed, wait(BEFORE_MS)]);
   await Promise.race([failed, kind.happen(bed, random)]);
   // Faults start again what they have killed.
-  for (const words of await bed.heal()) round.object(`a front end has ended: ${words}`);
+  for (const wrong of await bed.heal()) round.object(wrong);
   await wait(AFTER_MS);
   state.isOver = true;
-  const { successes: requests, longestMs: awayMs } = state.gaps;
+  const { longestMs: awayMs } = state.gaps;
+  const answers = { ...state.gaps.successes };
   await failed;
-  for (const work of works) await work.check();
+  await Promise.all(works.map((work) => work.check()));
   balancer.close();
-  return { requests, awayMs, objections, undecided: entities.undecided };
+  const lostMs = Math.max(...files.map(({ holds }) => holds.longestLostMs));
+  return { answers, awayMs, lostMs, objections, undecided: entities.undecided };
 }

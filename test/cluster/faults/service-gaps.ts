@@ -2,9 +2,10 @@
 export class ServiceGaps {
   #lastMs = performance.now();
   #longestMs = 0;
-  #successes = 0;
+  readonly #successes = { REST: 0, SMB: 0 };
 
-  get successes(): number {
+  /** How many requests succeeded. */
+  get successes(): Readonly<Record<"REST" | "SMB", number>> {
     return this.#successes;
   }
 
@@ -13,10 +14,10 @@ export class ServiceGaps {
     return Math.max(this.#longestMs, performance.now() - this.#lastMs);
   }
 
-  succeeded(): void {
+  succeeded(by: "REST" | "SMB" = "REST"): void {
     const nowMs = performance.now();
     this.#longestMs = Math.max(this.#longestMs, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
-    this.#successes++;
+    this.#successes[by]++;
   }
 }

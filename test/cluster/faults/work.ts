@@ -5,6 +5,8 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 import type { ServiceGaps } from "./service-gaps.ts";
 
 const AGAIN_MS = 50;
+/** Between the requests of one worker: what matters is the order of requests, not their number. */
+const PAUSE_MS = 60;
 
 /** What the clients of a round have in common. */
 export interface Round {
@@ -53,4 +55,9 @@ export async function askUntilDone<T>(
     }
     await wait(AGAIN_MS);
   }
+}
+
+/** Keeps the load far below what the machine could do. */
+export async function pause(ms = PAUSE_MS): Promise<void> {
+  await wait(ms);
 }

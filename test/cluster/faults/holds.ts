@@ -1,0 +1,120 @@
+/** What has happened to a front end in a round: it lost its connections or its time, or its process. */
+export type Trouble = "none" | "away" | "ended";
+
+/** Somewhat less than the lease of a front end, whose last heartbeat no client sees. */
+export const KEPT_MS_MIN = 20_000;
+/** Front ends that cannot renew their lease close their SMB connections. */
+const OUTAGE_MS_MIN = 15_000;
+
+export interface HoldsSetup {
+  readonly nowMs: () => number;
+  /** The longest time so far in which nobody served. */
+  readonly outageMs: () => number;
+  readonly object: (what: string) => void;
+}
+
+/** One client's open, or lock, that excludes all other use of a file. */
+export class Hold {
+  readonly sinceMs: number;
+  readonly #setup: HoldsSetup;
+  readonly #trouble: () => Trouble;
+  /** When the last request was sent that succeeded by it. */
+  #lastMs: number;
+  #isOver = false;
+  #taken: { readonly atMs: number; readonly by: string } | null = null;
+
+  constructor(setup: HoldsSetup, trouble: () => Trouble, sentMs: number) {
+    this.#setup = setup;
+    this.#trouble = trouble;
+    this.sinceMs = setup.nowMs();
+    this.#lastMs = sentMs;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get lastMs(): number {
+    return this.#lastMs;
+  }
+
+  /** A request by it, sent at this time, has succeeded. */
+  succeeded(sentMs: number): void {
+    if (this.#taken !== null && sentMs > this.#taken.atMs) {
+      this.#setup.object(`${this.#taken.by} went through while another client's hold was good`);
+    }
+    this.#lastMs = Math.max(this.#lastMs, sentMs);
+  }
+
+  /** The client is about to give it up. */
+  ending(): void {
+    this.#isOver = true;
+    if (this.#taken !== null) this.#judgeEnd(this.#taken.by);
+  }
+
+  /** The server does not know it any more. */
+  lost(why: string): void {
+    this.#isOver = true;
+    this.#judgeEnd(this.#taken?.by ?? why);
+  }
+
+  /** Somebody else has used the file. */
+  taken(by: string): void {
+    this.#taken ??= { atMs: this.#setup.nowMs(), by };
+  }
+
+  #judgeEnd(why: string): void {
+    const trouble = this.#trouble();
+    if (trouble === "ended") return;
+    if (trouble === "none" && this.#setup.outageMs() < OUTAGE_MS_MIN) {
+      this.#setup.object(`${why} ended a hold at a front end that nothing had happened to`);
+    } else if (this.#taken !== null && this.#taken.atMs - this.#lastMs < KEPT_MS_MIN) {
+      const ms = Math.round(this.#taken.atMs - this.#lastMs);
+      this.#setup.object(`${why} went through ${ms} ms after the last use of a hold`);
+    }
+  }
+}
+
+/**
+ * Who has a file to himself, as far as clients can know. A second client may get in only when the
+ * hold of the first one has ended, and a hold ends early only with the lease of its front end.
+ */
+export class Holds {
+  readonly #setup: HoldsSetup;
+  #open: Hold[] = [];
+  /** The last use of a hold that its client has lost. */
+  #lostMs: number | null = null;
+  #longestLostMs = 0;
+
+  constructor(setup: HoldsSetup) {
+    this.#setup = setup;
+  }
+
+  /** The longest time from the last use of a lost hold until somebody else could have the file. */
+  get longestLostMs(): number {
+    return this.#longestLostMs;
+  }
+
+  /** An exclusive open or lock, sent at this time, was granted just now. */
+  begin(by: string, trouble: () => Trouble, sentMs: number): Hold {
+    this.used(by, sentMs);
+    if (this.#lostMs !== null) {
+      this.#longestLostMs = Math.max(this.#longestLostMs, this.#setup.nowMs() - this.#lostMs);
+      this.#lostMs = null;
+    }
+    const hold = new Hold(this.#setup, trouble, sentMs);
+    this.#open.push(hold);
+    return hold;
+  }
+
+  /** A request that every hold must refuse, sent at this time, has succeeded just now. */
+  used(by: string, sentMs: number): void {
+    this.#open = this.#open.filter(({ isOver }) => !isOver);
+    for (const hold of this.#open) if (hold.sinceMs <= sentMs) hold.taken(by);
+  }
+
+  lost(hold: Hold, why: string): void {
+    hold.lost(why);
+    this.#lostMs = Math.max(this.#lostMs ?? 0, hold.lastMs);
+  }
+}
