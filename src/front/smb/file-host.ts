@@ -6,6 +6,7 @@ import type { FileOpen, FileOpenHost } from "./file-open.ts";
 import type { SmbLimits } from "./limits.ts";
 import { NamedOpens } from "./named-opens.ts";
 import type { SmbLog } from "./smb-log.ts";
+import { UnclosedHandles } from "./unclosed-handles.ts";
 
 /** Where the shares of some accounts are stored. */
 export interface StoredShares {
@@ -35,6 +36,7 @@ export class FileHost implements FileOpenHost {
   readonly breakNotices: BreakNotices;
   readonly durables: DurableOpens;
   readonly namedOpens = new NamedOpens();
+  readonly unclosed: UnclosedHandles;
   #fileIds: number;
 
   constructor(
@@ -48,6 +50,7 @@ export class FileHost implements FileOpenHost {
     this.readAheadBudget = readAheadBudget;
     // Far beyond the ids of the process before, with which clients may reconnect.
     this.#fileIds = Number(epoch() / TICKS_OF_FILE_ID);
+    this.unclosed = new UnclosedHandles(files);
     this.durables = new DurableOpens(files, limits.durableOpensMax, log);
     this.breakNotices = new BreakNotices(this.durables);
     files.breaks.listen((notice) => this.breakNotices.notify(notice));

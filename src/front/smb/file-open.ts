@@ -13,6 +13,7 @@ import type { SmbLimits } from "./limits.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open-base.ts";
 import type { OpenNames } from "./open-names.ts";
+import type { UnclosedHandles } from "./unclosed-handles.ts";
 import type { Watch } from "./watch.ts";
 import { WriteTime } from "./write-time.ts";
 
@@ -34,6 +35,7 @@ export interface FileOpenHost {
   readonly files: FileContext;
   readonly limits: SmbLimits;
   readonly readAheadBudget: MemoryBudget;
+  readonly unclosed: UnclosedHandles;
   /** Takes a closed open off every list in which others find it. */
   unregister(open: FileOpen): void;
 }
@@ -175,7 +177,13 @@ export class FileOpen extends OpenBase {
     this.#host.unregister(this);
     // Opens in a snapshot have no handle.
     if (this.asked.at.snapshot !== null) return;
-    const { files } = this.#host;
-    this.closed = await closeHandle(files, this.asked, this.writeTime.end());
+    const { files, unclosed } = this.#host;
+    const isWritten = this.writeTime.end();
+    try {
+      this.closed = await closeHandle(files, this.asked, isWritten);
+    } catch (error) {
+      unclosed.closeAfter(error, this.asked, isWritten);
+      throw error;
+    }
   }
 }

@@ -39,7 +39,7 @@ export interface ServerTraits {
   readonly logonLimits?: Partial<LogonLimits>;
   readonly limits?: Partial<SmbLimits>;
   readonly timer?: Timer;
-  /** The error of every call of the store; null for none. */
+  /** The error of every call of the store; null for none. After "unknown", its writes are there. */
   readonly failure?: () => StoreError | null;
 }
 
@@ -50,9 +50,11 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const { user, password } = USER;
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const memory = new ForgettingStore(new MemoryStore(clock));
-  const orFail = <T>(run: () => Promise<T>): Promise<T> => {
+  const orFail = async <T>(run: () => Promise<T>): Promise<T> => {
     const failure = traits.failure?.() ?? null;
-    return failure === null ? run() : Promise.reject(failure);
+    if (failure === null) return await run();
+    if (failure.kind === "unknown") await run();
+    throw failure;
   };
   const failing = altered(memory, {
     read: (body) => orFail(() => memory.read(body)),

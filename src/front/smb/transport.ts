@@ -149,6 +149,7 @@ class TcpListener implements SmbListener {
     for (const line of dropped) line.drop();
     await Promise.all(dropped.map((line) => line.gone));
     await host.durables.close();
+    host.unclosed.stop();
   }
 
   async drain(): Promise<void> {
@@ -157,8 +158,9 @@ class TcpListener implements SmbListener {
     for (const line of this.#lines) line.drop();
     await closed;
     await Promise.all([...this.#lines].map((line) => line.gone));
-    for (const { durables, files } of this.#smb.hosts) {
+    for (const { durables, files, unclosed } of this.#smb.hosts) {
       await durables.close();
+      unclosed.stop();
       files.breaks.close();
     }
   }

@@ -10,8 +10,9 @@ import {
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked } from "../../rules/lease.ts";
 import { DELETE, judgeOpen, judgeOpenByLease, type Open, WRITE } from "../../rules/share-mode.ts";
-import type { Transaction } from "../../store/store.ts";
+import { StoreError, type Transaction } from "../../store/store.ts";
 import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
+import type { HandleAsked } from "./admit-handle.ts";
 import { type CacheOwner, NO_OWNER } from "./cache-owner.ts";
 import {
   addCache,
@@ -108,6 +109,16 @@ export const NO_PROPERTIES: FileProperties = {
 
 const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: READS } as const;
 
+/** The store does not know whether it has recorded this handle. Whoever asked for it closes it. */
+export class PerhapsOpened extends StoreError {
+  readonly asked: HandleAsked;
+
+  constructor({ at, opener }: OpenFile, { item, handle }: OpenFileDone, cause: StoreError) {
+    super(cause.kind, cause.message, { cause });
+    this.asked = { at, item: item.id, handle, epoch: opener.epoch };
+  }
+}
+
 /** Opens a file or directory by name, and decides what the handle permits until it is closed. */
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
   if (asked.at.snapshot !== null) {
@@ -115,12 +126,21 @@ export async function openFile(context: FileContext, asked: OpenFile): Promise<O
     const found = await context.store.read((view) => openInSnapshot(view, asked));
     return { ...found, action: "opened", handle: NO_HANDLE, caching: null };
   }
-  return context.store.transact((tx) => {
-    const isRoot = asked.at.path.length === 0;
-    const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
-    if (asked.deletesOnClose) requireDeletable(opened.item);
-    return addHandle(tx, opened, asked);
-  });
+  let last: OpenFileDone | null = null;
+  try {
+    return await context.store.transact((tx) => {
+      const isRoot = asked.at.path.length === 0;
+      const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
+      if (asked.deletesOnClose) requireDeletable(opened.item);
+      // Only of the last run nobody may know whether it was committed.
+      last = addHandle(tx, opened, asked);
+      return last;
+    });
+  } catch (error) {
+    const isUnknown = error instanceof StoreError && error.kind === "unknown";
+    if (!isUnknown || last === null) throw error;
+    throw new PerhapsOpened(asked, last, error);
+  }
 }
 
 /** Refuses to change an item of a snapshot. */

@@ -117,7 +117,8 @@ export class SmbFile implements Work {
     const held = session === null ? null : await this.#get(session);
     if (session === null || held === null) return false;
     if (!(await this.#append(held, goesOn))) {
-      this.holds.lost(held.hold, held.why);
+      if (held.isGivenUp) held.hold.ending();
+      else this.holds.lost(held.hold, held.why);
       session.end();
       return false;
     }
@@ -246,6 +247,8 @@ class Held {
   readonly hold: Hold;
   /** How it was lost. */
   why = "";
+  /** It may be good, but a write has no known outcome. */
+  isGivenUp = false;
 
   constructor(session: SmbSession, handle: SmbHandle, hold: Hold) {
     this.session = session;
@@ -266,6 +269,7 @@ class Held {
       const outcome = await call(this.session, this.handle);
       if (outcome.kind === "done") this.hold.succeeded(this.session.sentMs);
       if (outcome.kind === "refused") this.why = ntStatusName(outcome.status);
+      this.isGivenUp = outcome.kind === "unknown" && this.session.isOpen;
       if (outcome.kind === "unknown") this.why = `the end of a connection to ${this.at}`;
       if (outcome.kind !== "busy") return outcome;
       await pause();

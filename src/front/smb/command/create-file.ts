@@ -4,7 +4,7 @@ import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import { DELETE, READ, WRITE } from "../../../rules/share-mode.ts";
 import type { PathAddress } from "../../../service/file/context.ts";
 import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
-import { openFile } from "../../../service/file/open-file.ts";
+import { openFile, PerhapsOpened } from "../../../service/file/open-file.ts";
 import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
@@ -213,6 +213,8 @@ async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   try {
     return await afterCacheBreaks(call, () => openFile(call.host.files, asked));
   } catch (error) {
+    // No client will ever close it.
+    if (error instanceof PerhapsOpened) call.host.unclosed.closeAfter(error, error.asked, false);
     if (!(error instanceof Fault)) throw error;
     if (error.code === "ResourceTypeMismatch") {
       const isWanted = asked.kind === "directory";
