@@ -116,7 +116,7 @@ export const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
 /** Resolves when another server than this one is the primary. */
 async function untilAnother(database: FaultBed["database"], name: string): Promise<void> {
   await untilSo("there is another primary", async () => {
-    const primary = await database.primary().catch(() => null);
+    const primary = await database.primaryNow();
     return primary !== null && primary.name !== name;
   });
 }

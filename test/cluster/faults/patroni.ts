@@ -1,10 +1,13 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { chownSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // tidy-allow sleep: only asking tells what Patroni has decided
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { skipWithoutDebianPackage } from "../../programs/debian-program.ts";
 import type { Host, TestNetwork } from "./test-network.ts";
+
+const run = promisify(execFile);
 
 const ASK_AGAIN_MS = 250;
 const READY_MS_MAX = 4 * 60_000;
@@ -64,10 +67,16 @@ export class PatroniCluster {
 
   /** The host of the primary, according to Patroni. */
   async primary(): Promise<Host> {
+    // A busy Patroni may be late to say so.
+    await this.#until((members) => members.some(isLeader));
+    const host = await this.primaryNow();
+    return host ?? (await this.primary());
+  }
+
+  /** Null if there is none at the moment. */
+  async primaryNow(): Promise<Host | null> {
     const leader = (await this.#members())?.find(isLeader);
-    const host = this.hosts.find(({ name }) => name === leader?.name);
-    if (host === undefined) throw new Error("there is no primary");
-    return host;
+    return this.hosts.find(({ name }) => name === leader?.name) ?? null;
   }
 
   /**
@@ -102,9 +111,8 @@ export class PatroniCluster {
 
   /** Runs a statement at the primary, and returns what it prints. */
   async query(statement: string): Promise<string> {
-    return execFileSync("psql", [this.#libpqUrl(DATABASE), "-Atc", statement], {
-      encoding: "utf8",
-    }).trim();
+    const { stdout } = await run("psql", [this.#libpqUrl(DATABASE), "-Atc", statement]);
+    return stdout.trim();
   }
 
   #libpqUrl(database: string): string {

@@ -14,6 +14,8 @@ import type { Round, Work } from "./work.ts";
 
 const BEFORE_MS = 3_000;
 const AFTER_MS = 3_000;
+const BEGUN_MS_MAX = 60_000;
+const LOOK_AGAIN_MS = 100;
 
 export interface RoundDone {
   /** Requests that succeeded or were refused. */
@@ -60,7 +62,15 @@ export async function runRound(
   state.gaps = new ServiceGaps();
   const working = works.flatMap(({ workers }) => workers.map((worker) => worker()));
   const failed = Promise.all(working);
-  await Promise.race([failed, wait(BEFORE_MS)]);
+  const begun = async () => {
+    await wait(BEFORE_MS);
+    const untilMs = performance.now() + BEGUN_MS_MAX;
+    while (!files.every(({ isInUse }) => isInUse)) {
+      if (performance.now() > untilMs) throw new Error("the load does not begin");
+      await wait(LOOK_AGAIN_MS);
+    }
+  };
+  await Promise.race([failed, begun()]);
   await Promise.race([failed, kind.happen(bed, random)]);
   // Faults start again what they have killed.
   for (const wrong of await bed.heal()) round.object(wrong);

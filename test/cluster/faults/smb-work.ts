@@ -9,8 +9,8 @@ import { SmbSession } from "./smb-session.ts";
 import { ask, askUntilDone, pause, type Round, type Work } from "./work.ts";
 
 const HOLDERS = 3;
-const LINES_PER_TURN = 2;
-/** Between the lines of a client that keeps the file. */
+const LINES_PER_OPEN = 2;
+/** Between the lines of a client that keeps the file open. */
 const LINE_PAUSE_MS = 400;
 const REST_PAUSE_MS = 150;
 /** A dead leader is followed after 30 s; the next one gives everybody 30 s more. */
@@ -22,19 +22,19 @@ export interface SmbPlan {
   readonly name: string;
   /** What keeps others away: a share mode that denies everything, or a lock of the whole file. */
   readonly guard: "share" | "lock";
-  /** The front end at which one client keeps the file; null if clients at all of them take turns. */
+  /** The front end at which one client keeps the file; null if all of them open it briefly. */
   readonly home: number | null;
 }
 
-/** Files of which clients take turns, and one that a client keeps at each front end. */
+/** Files that clients open briefly, and one that a client keeps open at each front end. */
 export function smbPlans(seed: number, frontEnds: number): readonly SmbPlan[] {
-  const kept = Array.from({ length: frontEnds }, (_, home): SmbPlan => {
-    return { name: `kept-${home}`, guard: (seed + home) % 2 === 0 ? "share" : "lock", home };
+  const open = Array.from({ length: frontEnds }, (_, home): SmbPlan => {
+    return { name: `open-${home}`, guard: (seed + home) % 2 === 0 ? "share" : "lock", home };
   });
-  const turns = (["share", "lock"] as const).map((guard): SmbPlan => {
-    return { name: `turns-by-${guard}`, guard, home: null };
+  const briefly = (["share", "lock"] as const).map((guard): SmbPlan => {
+    return { name: `brief-by-${guard}`, guard, home: null };
   });
-  return [...turns, ...kept];
+  return [...briefly, ...open];
 }
 
 /**
@@ -74,15 +74,20 @@ export class SmbFile implements Work {
   }
 
   get workers() {
-    const holders = Array.from({ length: HOLDERS }, (_, at) => () => this.#takeTurns(at === 0));
+    const holders = Array.from({ length: HOLDERS }, (_, at) => () => this.#work(at === 0));
     return [...holders, () => this.#useByRest()];
+  }
+
+  /** Whether a client has had the file to itself. */
+  get isInUse(): boolean {
+    return this.#lines.count > 0;
   }
 
   /** The file must come free, whoever died with it, and have all that was acknowledged. */
   async check(): Promise<void> {
     const sessions = new Sessions(this.#round, this.#share);
     const untilMs = performance.now() + FREE_MS_MAX;
-    while (!(await this.#turn(await sessions.at(this.#round.clients.any), () => false))) {
+    while (!(await this.#useAlone(await sessions.at(this.#round.clients.any), () => false))) {
       if (performance.now() > untilMs) {
         this.#round.object(`${this.#plan.name}: nobody can have the file any more`);
         break;
@@ -92,15 +97,15 @@ export class SmbFile implements Work {
     sessions.end();
   }
 
-  async #takeTurns(isFirst: boolean): Promise<void> {
+  async #work(isFirst: boolean): Promise<void> {
     const sessions = new Sessions(this.#round, this.#share);
     const waits = this.#plan.home !== null && !isFirst;
     while (waits && this.#lines.count === 0 && !this.#round.isOver) await pause();
     while (!this.#round.isOver) {
       let lines = 0;
       const goesOn = () =>
-        !this.#round.isOver && (this.#plan.home !== null || ++lines <= LINES_PER_TURN);
-      await this.#turn(await sessions.at(this.#choose(isFirst)), goesOn);
+        !this.#round.isOver && (this.#plan.home !== null || ++lines <= LINES_PER_OPEN);
+      await this.#useAlone(await sessions.at(this.#choose(isFirst)), goesOn);
       await pause(this.#plan.home === null ? undefined : REST_PAUSE_MS);
     }
     sessions.end();
@@ -113,7 +118,7 @@ export class SmbFile implements Work {
   }
 
   /** Gets the file, appends lines, and gives it up. False if it did not get the file, or lost it. */
-  async #turn(session: SmbSession | null, goesOn: () => boolean): Promise<boolean> {
+  async #useAlone(session: SmbSession | null, goesOn: () => boolean): Promise<boolean> {
     const held = session === null ? null : await this.#get(session);
     if (session === null || held === null) return false;
     if (!(await this.#append(held, goesOn))) {
