@@ -28,6 +28,8 @@ export interface Served {
   readonly lines: readonly string[];
   readonly ends: readonly StoreError[];
   smb(): Promise<SmbFiles>;
+  /** Stops it in order. */
+  stop(): Promise<void>;
   /** Stops its timers, so that it seems to be dead. Its connections stay. */
   freeze(): void;
   /** Lets its timers go on. */
@@ -90,6 +92,7 @@ export class ServedFrontEnds {
       thaw: () => {
         timers.isFrozen = false;
       },
+      stop: () => serving.stop(),
       smb: async () => {
         const files = await SmbFiles.connect(port, "box");
         this.#t.after(() => files.close());

@@ -218,6 +218,17 @@ describe("SMB at several front ends", { skip: skipWithoutPostgres() ?? false }, 
     assert.match(other.lines.join("\n"), /the database is opened anew: this front end was out of/);
   });
 
+  test("handles of a front end that stops end with its connections", async (t) => {
+    const { one, other } = await bed(t);
+    await newFile(one);
+    const [here, there] = [await one.smb(), await other.smb()];
+    const alone = { access: READ | WRITE, share: 0 };
+    await there.open("file", alone);
+    assert.equal((await here.tryOpen("file", alone)).status, STATUS.SHARING_VIOLATION);
+    await other.stop();
+    await here.open("file", alone);
+  });
+
   test("a persistent handle comes back at another front end", async (t) => {
     const { one, other } = await bed(t);
     await newFile(one);

@@ -55,7 +55,6 @@ export class SmbFile implements Work {
     this.#lines = new SharedLines(plan.name, object);
     this.holds = new Holds({
       nowMs: () => performance.now(),
-      outageMs: () => round.gaps.longestMs,
       object,
     });
   }
