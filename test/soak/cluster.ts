@@ -68,6 +68,8 @@ async function soakRound(bed: FaultBed, name: string, at: number): Promise<Round
   const took = seconds(performance.now() - beganMs);
   console.log(`${name} ${at}: ${answered}, ${seconds(awayMs)} away${lost}${open}; took ${took}`);
   for (const objection of objections) console.log(`  ${objection}`);
+  const logs = objections.length === 0 ? [] : bed.frontEnds.flatMap(({ log }) => log);
+  for (const line of logs) console.log(`    ${line}`);
   return round;
 }
 

@@ -5,6 +5,7 @@ import { QueueServiceClient } from "@azure/storage-queue";
 import { ACCOUNT, CREDENTIAL, KEY } from "../../sdk/server.ts";
 import type { Random } from "../../sim/random.ts";
 import type { Trouble } from "./holds.ts";
+import type { ServiceGaps } from "./service-gaps.ts";
 
 /** The official clients of one front end, without retries. */
 export interface Clients {
@@ -23,6 +24,8 @@ export interface FrontEndState {
   readonly name: string;
   /** The worst of this round. */
   trouble: Trouble;
+  /** When it answered, in this round. */
+  gaps: ServiceGaps;
 }
 
 type Service = "blob" | "queue" | "table" | "file";

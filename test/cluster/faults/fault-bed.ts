@@ -9,6 +9,7 @@ import { createBucket, placeOf, urlOf } from "../../s3/object-store.ts";
 import { type Radosgw, startRadosgw } from "../../s3/radosgw.ts";
 import { type Clients, clientsOf, type Ports } from "./clients.ts";
 import { PatroniCluster } from "./patroni.ts";
+import { ServiceGaps } from "./service-gaps.ts";
 import { type Host, TestNetwork } from "./test-network.ts";
 
 const FRONT_ENDS = 3;
@@ -18,6 +19,7 @@ const PORTS: Ports = { blob: 10_000, queue: 10_001, table: 10_002, file: 10_003,
 /** Longer than a front end takes to find its database and to begin anew. */
 const READY_MS_MAX = 60_000;
 const LOOK_MS_MAX = 2_000;
+const LOG_LINES_MAX = 12;
 const LOOK_AGAIN_MS = 200;
 
 /** A front end on a machine of its own. */
@@ -27,12 +29,15 @@ export class BedFrontEnd {
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
   #process: LazuliProcess | null = null;
+  #logged = 0;
 
   constructor(host: Host, args: readonly string[], env: Readonly<Record<string, string>>) {
     this.host = host;
     this.#args = args;
     this.#env = env;
-    this.clients = clientsOf(host.address, PORTS, { name: host.name, trouble: "none" });
+    this.clients = clientsOf(host.address, PORTS, {
+      ...{ name: host.name, trouble: "none", gaps: new ServiceGaps() },
+    });
   }
 
   get isRunning(): boolean {
@@ -46,6 +51,7 @@ export class BedFrontEnd {
     const all = ["start", ...this.#args, ...where, "--services", Object.keys(PORTS).join()];
     const process = new LazuliProcess(all, { ...this.#env, ...env }, this.host.within);
     this.#process = process;
+    this.#logged = 0;
     await process.urlOf("Blob");
   }
 
@@ -91,6 +97,14 @@ export class BedFrontEnd {
   /** Forgets what has happened to it. */
   recovered(): void {
     this.clients.state.trouble = "none";
+    this.clients.state.gaps = new ServiceGaps();
+    this.#logged = this.#process?.errors.length ?? 0;
+  }
+
+  /** What it has logged since. */
+  get log(): readonly string[] {
+    const lines = this.#process?.errors.slice(this.#logged).trimEnd().split("\n") ?? [];
+    return lines.slice(-LOG_LINES_MAX).map((line) => `${this.host.name}: ${line}`);
   }
 
   #suffers(trouble: "away" | "ended"): void {
@@ -106,6 +120,7 @@ export class FaultBed {
   readonly frontEnds: readonly BedFrontEnd[];
   readonly #network: TestNetwork;
   readonly #folder: string;
+  #removed: Promise<void> | null = null;
 
   private constructor(
     network: TestNetwork,
@@ -168,7 +183,13 @@ export class FaultBed {
     return wrong;
   }
 
-  async remove(): Promise<void> {
+  /** Ends everything. A round that is under way fails. */
+  remove(): Promise<void> {
+    this.#removed ??= this.#remove();
+    return this.#removed;
+  }
+
+  async #remove(): Promise<void> {
     for (const frontEnd of this.frontEnds) await frontEnd.kill();
     this.#network.remove();
     await this.objects?.stop();

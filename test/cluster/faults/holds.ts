@@ -2,29 +2,36 @@
 export type Trouble = "none" | "away" | "ended";
 
 /**
- * A front end that cannot renew its lease closes its SMB connections after 25 s, and others end its
- * handles after 30 s. It does not renew it with each request, but 5 s before at most.
+ * A front end that has not renewed its lease for 25 s closes its SMB connections. It renews it every
+ * 5 s, and tries again every second, so that clients see a shorter outage; on a busy machine shorter still.
  */
-export const KEPT_MS_MIN = 20_000;
+export const OUTAGE_MS_MIN = 12_000;
 
 export interface HoldsSetup {
   readonly nowMs: () => number;
   readonly object: (what: string) => void;
 }
 
+/** What clients know of a front end. */
+export interface FrontEndSeen {
+  readonly trouble: Trouble;
+  /** The longest time so far in which it answered nobody. */
+  readonly outageMs: number;
+}
+
 /** One client's open, or lock, that excludes all other use of a file. */
 export class Hold {
   readonly sinceMs: number;
   readonly #setup: HoldsSetup;
-  readonly #trouble: () => Trouble;
+  readonly #frontEnd: () => FrontEndSeen;
   /** When the last request was sent that succeeded by it. */
   #lastMs: number;
   #isOver = false;
   #taken: { readonly atMs: number; readonly by: string } | null = null;
 
-  constructor(setup: HoldsSetup, trouble: () => Trouble, sentMs: number) {
+  constructor(setup: HoldsSetup, frontEnd: () => FrontEndSeen, sentMs: number) {
     this.#setup = setup;
-    this.#trouble = trouble;
+    this.#frontEnd = frontEnd;
     this.sinceMs = setup.nowMs();
     this.#lastMs = sentMs;
   }
@@ -63,11 +70,10 @@ export class Hold {
   }
 
   #judgeEnd(why: string): void {
-    if (this.#trouble() === "ended") return;
-    const endedMs = this.#taken?.atMs ?? this.#setup.nowMs();
-    const keptMs = Math.round(endedMs - this.#lastMs);
-    if (keptMs >= KEPT_MS_MIN) return;
-    this.#setup.object(`${why} ended a hold ${keptMs} ms after its last use`);
+    const { trouble, outageMs } = this.#frontEnd();
+    if (trouble === "ended" || outageMs >= OUTAGE_MS_MIN) return;
+    const answered = `which has answered every ${Math.round(outageMs)} ms`;
+    this.#setup.object(`${why} ended a hold at a front end ${answered}`);
   }
 }
 
@@ -92,13 +98,13 @@ export class Holds {
   }
 
   /** An exclusive open or lock, sent at this time, was granted just now. */
-  begin(by: string, trouble: () => Trouble, sentMs: number): Hold {
+  begin(by: string, frontEnd: () => FrontEndSeen, sentMs: number): Hold {
     this.used(by, sentMs);
     if (this.#lostMs !== null) {
       this.#longestLostMs = Math.max(this.#longestLostMs, this.#setup.nowMs() - this.#lostMs);
       this.#lostMs = null;
     }
-    const hold = new Hold(this.#setup, trouble, sentMs);
+    const hold = new Hold(this.#setup, frontEnd, sentMs);
     this.#open.push(hold);
     return hold;
   }

@@ -36,7 +36,6 @@ export async function runRound(
   seed: number,
 ): Promise<RoundDone> {
   const objections: string[] = [];
-  for (const frontEnd of bed.frontEnds) frontEnd.recovered();
   const random = new Random(seed);
   const all = bed.frontEnds.map(({ clients }) => clients);
   const balancer = new Balancer(all, new Random(seed + 1));
@@ -60,6 +59,7 @@ export async function runRound(
   ];
   for (const work of works) await work.prepare();
   state.gaps = new ServiceGaps();
+  for (const frontEnd of bed.frontEnds) frontEnd.recovered();
   const working = works.flatMap(({ workers }) => workers.map((worker) => worker()));
   const failed = Promise.all(working);
   const begun = async () => {

@@ -1,8 +1,8 @@
 import type { ShareFileClient } from "@azure/storage-file-share";
 import { ntStatusName, STATUS } from "../../../src/front/smb/nt-status.ts";
 import type { SmbHandle } from "../../smb/smb-files.ts";
-import type { Clients } from "./clients.ts";
-import { type Hold, Holds } from "./holds.ts";
+import type { Clients, FrontEndState } from "./clients.ts";
+import { type FrontEndSeen, type Hold, Holds } from "./holds.ts";
 import type { Outcome } from "./outcome.ts";
 import { headIn, SharedLines } from "./shared-lines.ts";
 import { SmbSession } from "./smb-session.ts";
@@ -149,7 +149,7 @@ export class SmbFile implements Work {
     return new Held(
       session,
       opened.value,
-      this.holds.begin(by, () => state.trouble, session.sentMs),
+      this.holds.begin(by, () => seen(state), session.sentMs),
     );
   }
 
@@ -244,6 +244,10 @@ export class SmbFile implements Work {
   }
 }
 
+function seen({ trouble, gaps }: FrontEndState): FrontEndSeen {
+  return { trouble, outageMs: gaps.longestMs };
+}
+
 /** A file that one client has to itself. */
 class Held {
   readonly session: SmbSession;
@@ -296,9 +300,10 @@ class Sessions {
   async at(to: Clients): Promise<SmbSession | null> {
     const open = this.#open.get(to);
     if (open?.isOpen) return open;
-    const session = await SmbSession.connect(to, this.#share, () =>
-      this.#round.gaps.succeeded("SMB"),
-    ).catch(() => null);
+    const session = await SmbSession.connect(to, this.#share, () => {
+      this.#round.gaps.succeeded("SMB");
+      to.state.gaps.succeeded("SMB");
+    }).catch(() => null);
     if (session !== null) this.#open.set(to, session);
     return session;
   }

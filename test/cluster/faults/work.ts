@@ -33,8 +33,12 @@ export async function ask<T>(
   call: (clients: Clients, signal: AbortSignal) => Promise<T>,
 ): Promise<Exclude<Outcome<T>, { kind: "busy" }>> {
   for (;;) {
-    const outcome = await outcomeOf((signal) => call(clients.any, signal));
-    if (outcome.kind === "done" || outcome.kind === "refused") gaps.succeeded();
+    const to = clients.any;
+    const outcome = await outcomeOf((signal) => call(to, signal));
+    if (outcome.kind === "done" || outcome.kind === "refused") {
+      gaps.succeeded();
+      to.state.gaps.succeeded();
+    }
     if (outcome.kind !== "busy") return outcome;
     await wait(AGAIN_MS);
   }
