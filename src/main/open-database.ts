@@ -52,6 +52,9 @@ const FULL =
   "The disk of the data folder is full: reads, deletes, leases and receipts go on, and writes that need space get 507. " +
   "Delete what is not needed, or make the volume larger; writes go on by themselves then";
 const NO_LONGER_FULL = "The disk of the data folder has space again: all writes are taken";
+const LAPSED =
+  "This front end could not renew its lease in the database for 25 seconds: SMB connections are closed, " +
+  "because other front ends may soon end their handles. Clients can connect again at once";
 
 /** The data of some accounts, and the work that goes on there in the background. */
 export class OpenDatabase {
@@ -83,6 +86,7 @@ export class OpenDatabase {
       if (!hearReload(message, member, setup.reload)) receiveMessage(this.files, message);
     });
     member?.frontEnd.onLapse(() => {
+      log.tell(LAPSED);
       watched.beginEpoch();
       setup.clients.drop(this.shares);
     });

@@ -215,6 +215,7 @@ describe("SMB at several front ends", { skip: skipWithoutPostgres() ?? false }, 
     assert.equal(await here.lock(waiting, 0, 5, UNLOCK), 0);
     assert.equal(await again.lock(handle, 0, 5, EXCLUSIVE_NOW), 0);
     await refused(fileAt(one).uploadRange("x", 0, 1), 409, "FileLockConflict");
+    assert.match(other.lines.join("\n"), /could not renew its lease .* SMB connections are closed/);
     assert.match(other.lines.join("\n"), /the database is opened anew: this front end was out of/);
   });
 

@@ -149,7 +149,7 @@ class TcpListener implements SmbListener {
     for (const line of dropped) line.drop();
     await Promise.all(dropped.map((line) => line.gone));
     await host.durables.close();
-    host.unclosed.stop();
+    host.unclosed.forget();
   }
 
   async drain(): Promise<void> {
@@ -160,7 +160,7 @@ class TcpListener implements SmbListener {
     await Promise.all([...this.#lines].map((line) => line.gone));
     for (const { durables, files, unclosed } of this.#smb.hosts) {
       await durables.close();
-      unclosed.stop();
+      unclosed.forget();
       files.breaks.close();
     }
   }

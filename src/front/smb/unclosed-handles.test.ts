@@ -15,7 +15,7 @@ async function bed() {
   const state: { kind: StoreErrorKind | null } = { kind: null };
   const timer = new ManualTimer();
   const failure = () => (state.kind === null ? null : new StoreError(state.kind, "a detail"));
-  const { client } = await serverUnderTest({ failure, timer });
+  const { client, server } = await serverUnderTest({ failure, timer });
   const connect = async () => {
     const made = client();
     await made.negotiate();
@@ -28,13 +28,17 @@ async function bed() {
     timer.pass(AGAIN_MS);
     await new Promise(setImmediate);
   };
-  return { state, timer, connect, passSecond };
+  /** As if all clients were told that their handles are lost. */
+  const forget = () => {
+    for (const { unclosed } of server.hosts) unclosed.forget();
+  };
+  return { state, timer, connect, passSecond, forget };
 }
 
 /** Opens a file that nobody else may open meanwhile. */
-function open(client: SmbClient) {
+function open(client: SmbClient, name = "file") {
   const access = accessBits(["read", "write"]);
-  const body = createBody({ name: "file", access, share: 0, disposition: "openIf" });
+  const body = createBody({ name, access, share: 0, disposition: "openIf" });
   return client.call(COMMAND.create, body);
 }
 
@@ -84,5 +88,21 @@ test("a damaged record is not asked for again and again", async () => {
   assert.equal((await open(one)).status, STATUS.SUCCESS);
   state.kind = "damaged";
   await (one.line as DirectLine).end();
+  assert.equal(timer.running, 0);
+});
+
+test("handles that others end are left to them, and later ones are not", async () => {
+  const { state, timer, connect, passSecond, forget } = await bed();
+  const [one, two, other] = [await connect(), await connect(), await connect()];
+  await open(one);
+  await open(two, "later");
+  state.kind = "unreachable";
+  await (one.line as DirectLine).end();
+  forget();
+  await (two.line as DirectLine).end();
+  state.kind = null;
+  await passSecond();
+  assert.equal((await open(other)).status, STATUS.SHARING_VIOLATION);
+  assert.equal((await open(other, "later")).status, STATUS.SUCCESS);
   assert.equal(timer.running, 0);
 });

@@ -14,8 +14,7 @@ const PASSING: ReadonlySet<StoreErrorKind> = new Set(["unreachable", "unknown", 
  */
 export class UnclosedHandles {
   readonly #files: FileContext;
-  readonly #stops = new Set<() => void>();
-  #isOver = false;
+  #stops = new Set<() => void>();
 
   constructor(files: FileContext) {
     this.#files = files;
@@ -23,26 +22,31 @@ export class UnclosedHandles {
 
   /** Closes a handle if this error does not keep the store from it for ever. */
   closeAfter(error: unknown, asked: HandleAsked, isWritten: boolean): void {
-    if (this.#isOver || !(error instanceof StoreError) || !PASSING.has(error.kind)) return;
+    this.#closeLater(error, asked, isWritten, this.#stops);
+  }
+
+  /** Leaves those so far to others, which end all handles that this process has had till now. */
+  forget(): void {
+    const stops = this.#stops;
+    this.#stops = new Set();
+    for (const stop of stops) stop();
+  }
+
+  #closeLater(
+    error: unknown,
+    asked: HandleAsked,
+    isWritten: boolean,
+    stops: Set<() => void>,
+  ): void {
+    const isForgotten = stops !== this.#stops;
+    if (isForgotten || !(error instanceof StoreError) || !PASSING.has(error.kind)) return;
     const stop = this.#files.breaks.timer.start(AGAIN_MS, () => {
-      this.#stops.delete(stop);
-      void this.#close(asked, isWritten);
+      stops.delete(stop);
+      closeHandle(this.#files, asked, isWritten).catch((again) => {
+        // A refusal says that the handle is closed, or deleted with its share.
+        this.#closeLater(again, asked, isWritten, stops);
+      });
     });
-    this.#stops.add(stop);
-  }
-
-  /** Leaves the rest to whoever ends the handles of this process. */
-  stop(): void {
-    this.#isOver = true;
-    for (const stop of this.#stops) stop();
-  }
-
-  async #close(asked: HandleAsked, isWritten: boolean): Promise<void> {
-    try {
-      await closeHandle(this.#files, asked, isWritten);
-    } catch (error) {
-      // A refusal says that the handle is closed, or deleted with its share.
-      this.closeAfter(error, asked, isWritten);
-    }
+    stops.add(stop);
   }
 }
