@@ -44,8 +44,20 @@ export class BedFrontEnd {
     return this.#process?.isRunning === true;
   }
 
-  /** Starts it, and resolves when it serves. `env` is added to its environment. */
+  /** Starts it, as a supervisor does, and resolves when it serves. `env` is added to its environment. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    for (const untilMs = performance.now() + READY_MS_MAX; ; ) {
+      try {
+        return await this.#startOnce(env);
+      } catch (error) {
+        // There may be no primary at the moment.
+        if (performance.now() > untilMs) throw error;
+        await wait(LOOK_AGAIN_MS);
+      }
+    }
+  }
+
+  async #startOnce(env: Readonly<Record<string, string>>): Promise<void> {
     const ports = Object.entries(PORTS).flatMap(([name, port]) => [`--${name}Port`, `${port}`]);
     const where = ["--host", this.host.address, "--trustNetwork", ...ports];
     const all = ["start", ...this.#args, ...where, "--services", Object.keys(PORTS).join()];
