@@ -140,7 +140,7 @@ export class SmbSession {
   async #ask<T>(command: number, body: Buffer, take?: (reply: Reply) => T) {
     if (!this.#isOpen) return { kind: "unknown" };
     this.#sentMs = performance.now();
-    // tidy-allow sleep: the same
+    // tidy-allow sleep: a front end that was cut off never answers
     const timer = setTimeout(() => this.end(), ANSWER_MS_MAX);
     try {
       const reply = await this.#exchange(command, body);
