@@ -16,7 +16,12 @@ const REST_PAUSE_MS = 150;
 /** A dead leader is followed after 30 s; the next one gives everybody 30 s more. */
 const FREE_MS_MAX = 90_000;
 const CONFLICT = 409;
-const REFUSED: readonly number[] = [STATUS.SHARING_VIOLATION, STATUS.LOCK_NOT_GRANTED];
+const REFUSED: readonly number[] = [
+  STATUS.SHARING_VIOLATION,
+  STATUS.LOCK_NOT_GRANTED,
+  // To a lock: the front end has ended its handles since the open.
+  STATUS.FILE_CLOSED,
+];
 
 export interface SmbPlan {
   readonly name: string;
