@@ -8,7 +8,7 @@ export const COMMANDS = {
   usage: "Show what takes the space, by place or prefix.",
   holders: "Show who holds what: leases, SMB opens, locks, messages.",
   health: "Ask a running server whether it serves; the exit code tells.",
-  reload: "Make the running server, or all front ends, read their configuration again.",
+  reload: "Make the server, or all front ends, read the configuration again.",
   import: "Bring data in: from Azurite, an export, files, or an account.",
   export: "Write the data of an account to a folder or a tar file.",
   "account list": "Show the accounts of a configuration file.",

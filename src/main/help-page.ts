@@ -2,6 +2,8 @@ import { ARGUMENTS, COMMANDS, type CommandName, FLAG_GROUPS, FLAGS, type Flag } 
 import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
+/** Fits most terminals. */
+const LINE_CHARS_MAX = 100;
 /** A flag of more commands does not name them: the line would be too long. */
 const NAMED_COMMANDS_MAX = 3;
 
@@ -69,7 +71,9 @@ function flagLine(flag: Flag): string {
   // The text of a flag that is wider than the column goes to the next line.
   const gap =
     left.length + 2 > COLUMN ? `\n${" ".repeat(COLUMN)}` : " ".repeat(COLUMN - left.length);
-  return `${left}${gap}${flag.help}${alsoOf(flag)}`;
+  const also = alsoOf(flag);
+  const isLong = COLUMN + flag.help.length + also.length > LINE_CHARS_MAX;
+  return `${left}${gap}${flag.help}${isLong ? `\n${" ".repeat(COLUMN - 1)}` : ""}${also}`;
 }
 
 /** Other commands that take a flag of `start`, by their first word. */

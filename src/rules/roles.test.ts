@@ -70,7 +70,7 @@ const PERMITTED: Readonly<Record<RoleName, Partial<Record<RoleService, string>>>
     table: `${SERVICE}${TABLE_READS}${TABLE_WRITES}getTableAcl setTableAcl`,
     file:
       `getServiceProperties setServiceProperties ${KEY}listShares createShare getShareProperties ` +
-      "getShareMetadata setShareProperties setShareMetadata getShareAcl setShareAcl getShareStats " +
+      "getShareMetadata setShareProperties setShareMetadata getShareAcl setShareAcl getShareStats listShareSnapshots " +
       "snapshotShare undeleteShare leaseShare breakShareLease deleteShare",
   },
   "blob-reader": { blob: KEY + CONTAINER_READS + BLOB_READS },

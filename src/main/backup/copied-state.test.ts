@@ -52,7 +52,7 @@ test("data that is not in files is refused with what to do instead", () => {
   const served = { store: null, engine: null } as unknown as Data;
   assert.throws(
     () => backupTask(served),
-    /Only data in a folder can be backed up\. .*records first .*then copy the bucket/,
+    /bodies of this data folder are in a bucket: stop the server, then copy the folder and the bucket/,
   );
 });
 
