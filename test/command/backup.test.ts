@@ -189,7 +189,8 @@ test("a damaged backup is noticed, file by file, and its restore does not count"
   let tries = 0;
   const check = () => lazuli("backup", all.place, "--check");
   const good = await check();
-  assert.deepEqual([good.code, good.out.slice(0, 14)], [0, "All 1 backups "], good.err);
+  assert.equal(good.code, 0, good.err);
+  assert.match(good.out, /^The backup in .* is good/);
   const files = filesIn(all.place).sort();
   for (const path of files) {
     if (path.endsWith("lazuli-backups.json")) continue;
