@@ -17,7 +17,7 @@ import type { Undo } from "./undo.ts";
 type Spread = Pick<Settings, "statedAccounts" | "placeOfAccount">;
 
 /** A front end of one of several databases. */
-export interface DatabaseMember extends FrontEndSeen {
+export interface DatabaseMember extends Omit<FrontEndSeen, "epoch"> {
   /** Null if there is one database only. */
   readonly database: string | null;
 }
@@ -142,7 +142,8 @@ export class Databases {
     if (shared.length === 0) return null;
     const lists = shared.map(async ({ name, opened }) => {
       const seen = (await opened.stored.member?.frontEnd.members()) ?? [];
-      return seen.map((one) => ({ ...one, database: name }));
+      // Only front ends need the epochs, and JSON has no numbers as large.
+      return seen.map(({ epoch: _, ...one }) => ({ ...one, database: name }));
     });
     return (await Promise.all(lists)).flat();
   }
