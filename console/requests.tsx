@@ -22,13 +22,17 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
   const [opened, setOpened] = useState<SeenRequest | null>(null);
   const paused = useRef(false);
   paused.current = isPaused;
+  const clearedTo = useRef(0);
   useEffect(() => {
     const add = ({ requests: news }: { requests: readonly SeenRequest[] }) => {
-      if (paused.current) return;
-      setRequests((known) => withNews(known, news));
+      if (!paused.current) setRequests((known) => withNews(known, news, clearedTo.current));
     };
-    getJson<{ requests: readonly SeenRequest[] }>("/api/requests").then(add, () => {});
-    return listen("requests", add);
+    // What came before the stream was open, or while it was broken, is asked for once it is open.
+    const ask = () =>
+      getJson<{ requests: readonly SeenRequest[] }>("/api/requests").then(add, () => {});
+    return listen("requests", add, (isOpen) => {
+      if (isOpen) void ask();
+    });
   }, []);
 
   const shown = requests.filter((one) => isWhich(one, which) && hasText(one, text));
@@ -55,7 +59,13 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? "Go on" : "Pause"}
         </button>
-        <button type="button" onClick={() => setRequests([])}>
+        <button
+          type="button"
+          onClick={() => {
+            clearedTo.current = requests[0]?.number ?? clearedTo.current;
+            setRequests([]);
+          }}
+        >
           Clear
         </button>
       </div>
