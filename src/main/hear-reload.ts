@@ -6,7 +6,7 @@ import type { ReloadDone } from "./reload.ts";
 /** What `lazuli reload` tells a front end. */
 export interface ReloadMessage extends Message {
   readonly kind: "reload";
-  /** Who gets the answer. */
+  /** The epoch of the front end that gets the answer. */
   readonly epoch: bigint;
 }
 
@@ -32,7 +32,7 @@ export function hearReload(
     const told: ReloadedMessage = { kind: "reloaded", frontEnd: frontEnd.number, ...done };
     await store.transact((tx) => messages.post(tx, epoch, encodeMessage(told)));
   };
-  // Who asked for it sees that no answer comes.
+  // The front end that asked notices the missing answer.
   answer().catch(() => {});
   return true;
 }

@@ -19,7 +19,7 @@ export interface ViewAddresses {
   readonly consoleAddress: string | null;
 }
 
-/** Who asks with the token of the data folder sees everything. */
+/** The session of a caller with the token of the data folder: it sees everything. */
 const OPERATOR = { account: null };
 const STARTING = error(503, "Starting", "The server is starting. Ask again.");
 

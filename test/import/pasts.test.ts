@@ -67,7 +67,7 @@ for (const end of ["", ".tar"]) {
       },
       served,
     );
-    // Nobody reads archived blobs, so a second export shows what the import has written.
+    // Clients cannot read archived blobs, so a second export shows what the import has written.
     const again = newPath();
     await done("export", again, "--location", copy, "--only", "blob:gone");
     const archived = (name: string) => readFileSync(join(again, "blobs/gone", name), "utf8");

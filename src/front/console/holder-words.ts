@@ -2,7 +2,7 @@ import { bytesText, durationText } from "../../base/amount-text.ts";
 import type { Held } from "../../service/shared/holder.ts";
 import type { ShownHolder } from "./answers.ts";
 
-// How holders are told to people, on the page and on the command line. Pure: both use it.
+// Words for holders, for the page and the command line. Pure, because both use it.
 
 export const HELD_KINDS: Readonly<Record<Held["kind"], string>> = {
   lease: "Leases",

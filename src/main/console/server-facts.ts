@@ -31,7 +31,7 @@ export interface FactsSetup extends FigureSetup {
 
 /** What the console and commands can ask of a server. */
 export class ServerFacts implements ConsoleFacts {
-  /** Those that hold now. */
+  /** The settings in force; a reload replaces them. */
   settings: Settings;
   readonly version: string;
   readonly startedMs: Instant;

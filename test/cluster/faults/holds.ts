@@ -78,7 +78,7 @@ export class Hold {
 }
 
 /**
- * Who has a file to himself, as far as clients can know. A second client may get in only when the
+ * Tells which client has a file to itself, as far as clients can know. A second client may get in only when the
  * hold of the first one has ended, and a hold ends early only with the lease of its front end.
  */
 export class Holds {

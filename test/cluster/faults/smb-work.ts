@@ -186,7 +186,7 @@ export class SmbFile implements Work {
     }
     const last = await held.use((session, handle) => session.readAll(handle));
     if (last.kind !== "done") return false;
-    // Nobody else may have written since the first read: the file was not free.
+    // The file was not free, so no other client may have written since the first read.
     if (headIn(last.value) !== headIn(whole.value)) {
       this.#round.object(
         `${this.#plan.name}: a REST write took effect while a client had the file`,
