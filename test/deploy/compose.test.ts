@@ -33,10 +33,10 @@ test("Lazuli alone: the file is valid, and asks for accounts", { skip }, () => {
   assert.match(without.stderr, /Set LAZULI_ACCOUNTS to name:key/);
 });
 
-test("a cluster: three front ends on one database, and a balancer that knows each of them", {
+test("a cluster: three front ends on one database and one bucket, and a balancer that knows each of them", {
   skip,
 }, () => {
-  const env = { LAZULI_ACCOUNTS: "shop:a2V5", POSTGRES_PASSWORD: "secret" };
+  const env = { LAZULI_ACCOUNTS: "shop:a2V5", POSTGRES_PASSWORD: "secret", S3_SECRET: "hidden" };
   const { status, stdout, stderr } = config("cluster/compose.yaml", env);
   assert.equal(status, 0, stderr);
   const balancer = readFileSync(join(DEPLOY, "cluster/haproxy.cfg"), "utf8");
@@ -47,8 +47,17 @@ test("a cluster: three front ends on one database, and a balancer that knows eac
     }
   }
   assert.equal(stdout.match(/LAZULI_RECORDS: postgres:\/\/lazuli@records\/lazuli/g)?.length, 3);
-  const without = config("cluster/compose.yaml", { LAZULI_ACCOUNTS: "shop:a2V5" });
-  assert.match(without.stderr, /Set POSTGRES_PASSWORD/);
+  // Front ends and object store agree on the bucket, the address and the key.
+  assert.equal(stdout.match(/LAZULI_BYTES: s3:\/\/lazuli\/cluster/g)?.length, 3);
+  assert.equal(stdout.match(/AWS_ENDPOINT_URL_S3: http:\/\/objects:7070/g)?.length, 3);
+  assert.equal(stdout.match(/\bAWS_SECRET_ACCESS_KEY: hidden/g)?.length, 3);
+  assert.equal(stdout.match(/ROOT_SECRET_ACCESS_KEY: hidden/g)?.length, 1);
+  assert.match(stdout, /^ {2}objects:$/m);
+  assert.match(stdout, /(?:objects:|target: )\/data\/lazuli/);
+  for (const missing of ["POSTGRES_PASSWORD", "S3_SECRET"]) {
+    const without = config("cluster/compose.yaml", { ...env, [missing]: "" });
+    assert.match(without.stderr, new RegExp(`Set ${missing}`));
+  }
 });
 
 const noBalancer = skipWithoutDebianProgram("haproxy", "haproxy") ?? false;
