@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
 import type { Stamp } from "../base/stamp.ts";
-import { appendInPlace, derivedRange } from "./accelerated.ts";
+import { appendInPlace, DERIVED_BYTES_MAX, derivedRange } from "./accelerated.ts";
 import type { Derivation, Derived, DerivedRange, Need } from "./acceleration.ts";
 import type { Entry, RangeOptions } from "./entry.ts";
 import { OnlyTried, tryOnGuesses } from "./guesses.fixture.ts";
@@ -146,6 +146,10 @@ class Call {
     throw this.lack;
   }
 
+  knows(span: Span): boolean {
+    return this.#known.covers(span);
+  }
+
   /** Returns what `run` returns; fails if it went on without a record that it lacked. */
   passLack<T>(run: () => T): T {
     try {
@@ -208,7 +212,15 @@ class ForgettingView<V extends View = View> implements View {
     limit: number,
   ): DerivedRange<T> {
     const found = derivedRange(this.view, derivation, from, until, limit);
-    this.call.require([{ from, until: found.until }]);
+    const own = { from, until: found.until };
+    // Once it fetches, it fetches all that was asked for: pages that are cached below may be shorter.
+    if (!this.call.knows(own)) {
+      const options = { limit, bytesMax: DERIVED_BYTES_MAX };
+      this.call.require([
+        own,
+        spanOf({ from, until }, options, this.view.range(from, until, options)),
+      ]);
+    }
     return found;
   }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import { Files } from "./files.fixture.ts";
 import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { setFileMetadata } from "./set-file-metadata.ts";
@@ -19,6 +20,25 @@ test("entries newer than the snapshot are skipped in several bodies, and no othe
   }
   assert.deepEqual(pages.flat(), ["Last"]);
   assert.equal(pages.length, 3);
+});
+
+test("a list over many short pages that are cached takes few rounds of an engine that fetches", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  const names = Array.from({ length: 300 }, (_, at) => `${1_000 + at}`);
+  for (const name of names) await files.create(`dir/${name}`);
+  const listed = async (after: string, resultsMax: number) => {
+    const asked = { ...files.at("dir"), prefix: "", after, resultsMax };
+    const pages = [];
+    for await (const { items } of listDirectoriesAndFiles(files.context, asked)) pages.push(items);
+    return pages.flat().map(({ item }) => item.name);
+  };
+  // Each of these leaves a page of 20 entries in the cache, and a gap of one before the next.
+  for (let at = 0; at < 280; at += 21) await listed(`${999 + at}`, 20);
+  assert.ok(files.store instanceof ForgettingStore);
+  files.store.mostRounds = 0;
+  assert.deepEqual(await listed("", 300), names);
+  assert.ok(files.store.mostRounds <= 8, `${files.store.mostRounds} rounds`);
 });
 
 test("a list of files with much metadata takes many small bodies, and has each file once", async () => {

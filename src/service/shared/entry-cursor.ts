@@ -1,6 +1,11 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter, type Space } from "../../base/keys.ts";
-import { CACHED_ENTRIES_MIN, derivedRange, fetchesRecords } from "../../store/accelerated.ts";
+import {
+  CACHED_ENTRIES_MIN,
+  DERIVED_BYTES_MAX,
+  derivedRange,
+  fetchesRecords,
+} from "../../store/accelerated.ts";
 import type { Derivation, Derived } from "../../store/acceleration.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { View } from "../../store/store.ts";
@@ -28,6 +33,9 @@ export class EntryCursor {
   /** End of the part of the page to read. */
   #end = 0;
   #limit: number;
+  /** Entries behind the page that belong to what was last read for. Zero if nothing is fetched. */
+  #expected = 0;
+  readonly #fetches: boolean;
   readonly #limitMin: number;
   /** Entries to read at least, even if the caller will use fewer. */
   #leastAhead: number;
@@ -39,9 +47,9 @@ export class EntryCursor {
     this.#from = from;
     this.#until = until;
     // A round costs more than entries that are not used.
-    const fetches = fetchesRecords(view);
-    this.#limitMin = fetches ? PAGE_ENTRIES_MAX : FEW_ENTRIES;
-    this.#leastAhead = fetches ? FETCHED_ENTRIES_MIN : 0;
+    this.#fetches = fetchesRecords(view);
+    this.#limitMin = this.#fetches ? PAGE_ENTRIES_MAX : FEW_ENTRIES;
+    this.#leastAhead = this.#fetches ? FETCHED_ENTRIES_MIN : 0;
     this.#limit = mayJump ? this.#limitMin : PAGE_ENTRIES_MAX;
   }
 
@@ -59,9 +67,17 @@ export class EntryCursor {
     return this.#lookups;
   }
 
-  /** Entries from the head on that are read already. */
+  /**
+   * Entries from the head on, as many as are at hand. An engine that fetches records is asked for
+   * the pages behind this one, too: cached pages can be short, and each would take a round.
+   */
   ahead(limit: number): readonly ListedEntry[] {
-    return this.#page.entries.slice(this.#at, Math.min(this.#end, this.#at + limit));
+    const own = this.#page.entries.slice(this.#at, Math.min(this.#end, this.#at + limit));
+    const more = Math.min(limit - own.length, this.#expected);
+    if (more <= 0) return own;
+    const options = { limit: more, bytesMax: DERIVED_BYTES_MAX, skipsDamaged: true };
+    const entries = this.#view.range(this.#from, this.#until, options);
+    return [...own, ...new EntryPage(entries).entries];
   }
 
   advance(): void {
@@ -78,6 +94,7 @@ export class EntryCursor {
     this.#at = Math.max(this.#at, this.#page.indexOf(target));
     if (this.#at < this.#end || target.compare(this.#from) <= 0) return;
     this.#from = target;
+    this.#expected = 0;
     this.#limit = this.#limitMin;
   }
 
@@ -97,6 +114,7 @@ export class EntryCursor {
     this.#end =
       until.compare(this.#until) <= 0 ? derived.entries.length : derived.indexOf(this.#until);
     this.#from = until;
+    this.#expected = this.#fetches ? limit - (this.#end - this.#at) : 0;
     this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
   }
 }
