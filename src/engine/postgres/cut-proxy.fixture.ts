@@ -63,6 +63,11 @@ export class CutProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
+  /** Ends new connections, and leaves those that are there. */
+  refuse(): void {
+    this.#isShut = true;
+  }
+
   open(): void {
     this.#isShut = false;
   }

@@ -61,7 +61,7 @@ export class GroupCommits {
   readonly #onCommit: (number: number) => void;
   #waiting: Call[] = [];
   #isRunning = false;
-  /** The number of the next commit of this front end. */
+  /** The number of the next batch with a commit. No two batches share a number: see `#finish`. */
   #sequence = 1;
   /** The greatest stamp that a body under the write lock was given, at any front end. */
   #lastStamp: Stamp = 0n;
@@ -188,7 +188,10 @@ export class GroupCommits {
 
   async #finish(session: Session, group: CommitGroup, begunMs: number): Promise<void> {
     if (!group.isCommitNeeded) return this.#release(session, group);
-    const sequence = this.#sequence;
+    // Used up at once, whatever becomes of the batch. If two batches had the same number, the effect
+    // of one would be taken for that of the other: a write whose outcome was "unknown" would answer
+    // for a later one, and the writes of a batch that arrives late would join the later commit.
+    const sequence = this.#sequence++;
     const steps = group.commitSteps({ id: this.#id, sequence });
     if (group.untilMs === null) steps.push(plain(COMMIT));
     let advanced: readonly Row[] | undefined;
@@ -201,7 +204,6 @@ export class GroupCommits {
     }
     const [row] = advanced as readonly Row[];
     if (row === undefined) return this.#runAgain(group);
-    this.#sequence++;
     this.#time.database.hear(Number(row[0]));
     this.#own = { session, number: group.number, nowMs: group.nowMs };
     this.#figures.noteCommit(group.calls.length, begunMs);
@@ -242,7 +244,6 @@ export class GroupCommits {
       const mayArrive = group.untilMs !== null && codeOf(error) === null;
       const isCommitted = await this.#isCommitted(sequence, mayArrive);
       if (isCommitted) {
-        this.#sequence++;
         for (const call of group.calls) call.settle();
         return;
       }
@@ -257,7 +258,9 @@ export class GroupCommits {
 
   /**
    * Waits for the write lock first: a commit that is still under way may have it. One that may still
-   * arrive must not take effect once it is called lost, so its number is used up.
+   * arrive must not take effect once it is called lost, so another commit takes its place. One that
+   * is there is called done only after another commit, too: the server may have given up to wait for
+   * its standby, and the answer to a later commit says that the standby has both.
    */
   async #isCommitted(sequence: number, mayArrive: boolean): Promise<boolean> {
     for (;;) {
@@ -267,9 +270,8 @@ export class GroupCommits {
         const steps = [plain(BEGIN), plain(LOCK_LAST), look];
         const [, [row = []] = [], [[found] = []] = []] = await session.write.run(steps);
         const isThere = Number(found ?? 0) >= sequence;
-        const skips = mayArrive && !isThere;
-        const end = skips ? [this.#skipNumber(row, sequence), plain(COMMIT)] : [plain(ROLLBACK)];
-        await session.write.run(end);
+        const follow = [followingCommit(row, this.#id, Number(found ?? 0)), plain(COMMIT)];
+        await session.write.run(isThere || mayArrive ? follow : [plain(ROLLBACK)]);
         return isThere;
       } catch (error) {
         this.#connections.renew(session);
@@ -279,13 +281,13 @@ export class GroupCommits {
     }
   }
 
-  /** A commit without writes. */
-  #skipNumber([number, stamp, milliseconds]: Row, sequence: number): Step {
-    const next = { number: Number(number) + 1, stamp: BigInt(stamp as string) };
-    const last = { ...next, nowMs: Number(milliseconds) };
-    const mark = { id: this.#id, sequence: sequence - 1 };
-    return advance(last, mark, { keys: byteaArray([]), untilMs: null });
-  }
+}
+
+/** A commit without writes, which leaves the number of the front end's last batch as it was. */
+function followingCommit([number, stamp, milliseconds]: Row, id: Bytes, sequence: number): Step {
+  const next = { number: Number(number) + 1, stamp: BigInt(stamp as string) };
+  const last = { ...next, nowMs: Number(milliseconds) };
+  return advance(last, { id, sequence }, { keys: byteaArray([]), untilMs: null });
 }
 
 function plain(statement: Statement): Step {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { k, put, read, v } from "../../store/opened-store.contract.ts";
-import { type Store, StoreError, type Transaction } from "../../store/store.ts";
+import { type Store, StoreError, type StoreErrorKind, type Transaction } from "../../store/store.ts";
 import { readAddress } from "./address.ts";
 import { CutProxy } from "./cut-proxy.fixture.ts";
 import { PostgresServer, skipWithoutOwnPostgres } from "./postgres-server.fixture.ts";
@@ -153,6 +153,37 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     assert.equal(await store.transact(increment), 1);
   });
 
+  test("a commit that arrives after the next one changes nothing of it", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const sprung = proxy.trapNextCommit("arrive late");
+    let isLost = false;
+    const lost = store.transact((tx) => tx.set(k(1), v(isLost ? "again" : "late")));
+    await sprung;
+    isLost = true;
+    await lost;
+    await proxy.letPass();
+    assert.equal(`${await read(other, k(1))}`, "again");
+  });
+
+  test("a write is not taken for done because an unknown one before it was", async (t) => {
+    const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
+    await put(store, k(1), v("0"));
+    const sprung = proxy.trapNextCommit("lose the answer");
+    const unknown = store.transact(increment);
+    await sprung;
+    proxy.refuse();
+    await untilStored(other, "1");
+    await assert.rejects(unknown, isOfKind("unknown"));
+    proxy.open();
+    await untilReachable(() => read(store, k(1)));
+    const sprungAgain = proxy.trapNextCommit("lose the request");
+    // The request is lost, so that it may be repeated even if its outcome is called unknown.
+    const next = untilReachable(() => store.transact(increment), "unknown");
+    await sprungAgain;
+    assert.equal(await next, 2);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
   test("reads go on after a cut, and never show what was cached before it", async (t) => {
     const { proxy, store, other } = await opened(t);
     for (let round = 0; round < 10; round++) {
@@ -181,10 +212,8 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
     await put(store, k(1), v("0"));
     proxy.cut({ isShut: true });
-    const isUnreachable = (error: unknown) =>
-      error instanceof StoreError && error.kind === "unreachable";
-    await assert.rejects(store.transact(increment), isUnreachable);
-    await assert.rejects(read(store, k(1)), isUnreachable);
+    await assert.rejects(store.transact(increment), isOfKind("unreachable"));
+    await assert.rejects(read(store, k(1)), isOfKind("unreachable"));
     proxy.open();
     assert.equal(await untilReachable(() => store.transact(increment)), 1);
     assert.equal(`${await read(other, k(1))}`, "1");
@@ -197,7 +226,7 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     const lost = store.transact(increment);
     await sprung;
     proxy.cut({ isShut: true });
-    await assert.rejects(lost, (error) => error instanceof StoreError && error.kind === "unknown");
+    await assert.rejects(lost, isOfKind("unknown"));
     proxy.open();
     const before = Number(await read(other, k(1)));
     assert.equal(await untilReachable(() => store.transact(increment)), before + 1);
@@ -278,13 +307,22 @@ async function underLoad(
   for (const store of stores) assert.equal(Number(await read(store, k(1))), count);
 }
 
-/** Tries again as long as a call fails as unreachable. */
-async function untilReachable<T>(call: () => Promise<T>): Promise<T> {
+function isOfKind(kind: StoreErrorKind): (error: unknown) => boolean {
+  return (error) => error instanceof StoreError && error.kind === kind;
+}
+
+async function untilStored(store: Store, value: string): Promise<void> {
+  while (`${await read(store, k(1))}` !== value) await new Promise(setImmediate);
+}
+
+/** Tries again as long as a call fails as unreachable, or as this kind. */
+async function untilReachable<T>(call: () => Promise<T>, kind?: StoreErrorKind): Promise<T> {
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof StoreError && error.kind === "unreachable")) throw error;
+      if (!(error instanceof StoreError)) throw error;
+      if (error.kind !== "unreachable" && error.kind !== kind) throw error;
       await new Promise(setImmediate);
     }
   }

@@ -28,6 +28,8 @@ export const TIMES: Times = {
   pollMs: 250,
 };
 
+const STATEMENT_MARGIN_MS = 1_000;
+
 /** The connections of a front end to one server. If one of them is lost, so is the session. */
 export interface Session {
   /** For transactions that hold the write lock. */
@@ -171,7 +173,9 @@ function settings({ address, times }: SessionSetup): string {
     "set jit = off",
     // Acknowledged writes survive a crash, whatever the server's default is.
     "set synchronous_commit = on",
-    `set statement_timeout = ${times.answerMs}`,
+    // Later than the front end itself gives up: a commit that the server ends because its standby
+    // does not answer is reported as done.
+    `set statement_timeout = ${times.answerMs + STATEMENT_MARGIN_MS}`,
     `set idle_in_transaction_session_timeout = ${times.idleMs}`,
     "set client_connection_check_interval = 1000",
     PLANS,
