@@ -5,12 +5,15 @@ import { type Store, StoreError, type StoreErrorKind, type Transaction } from ".
 import { readAddress } from "./address.ts";
 import { CutProxy } from "./cut-proxy.fixture.ts";
 import { PostgresServer, skipWithoutOwnPostgres } from "./postgres-server.fixture.ts";
+import { SCHEMA_LOCK } from "./schema.ts";
 import type { Times } from "./session.ts";
 import { openPostgresStore } from "./store.ts";
 
 const skip = skipWithoutOwnPostgres();
 /** Far longer than a restart takes on a busy machine. */
 const PATIENT: Partial<Times> = { patienceMs: 120_000, answerMs: 120_000 };
+/** Answers on a busy machine take less, too. */
+const IMPATIENT: Partial<Times> = { patienceMs: 1_000, answerMs: 1_000 };
 
 describe("a front end that loses its database", { skip: skip ?? false }, () => {
   let server: PostgresServer;
@@ -230,6 +233,88 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     proxy.open();
     const before = Number(await read(other, k(1)));
     assert.equal(await untilReachable(() => store.transact(increment)), before + 1);
+  });
+
+  test("a connection that falls silent while a front end connects is given up", async (t) => {
+    const { proxy, store, other } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    for (const text of ["statement_timeout", "server_version", "from front_end", "listen "]) {
+      const silenced = proxy.silenceAt(text);
+      proxy.cut();
+      await silenced;
+      assert.equal(`${await untilReachable(() => read(store, k(1)))}`, "0");
+    }
+  });
+
+  test("a store that connects to a silent server can be closed", async (t) => {
+    const { proxy, store } = await opened(t);
+    const silenced = proxy.silenceAt("server_version");
+    proxy.cut();
+    await silenced;
+    await store.close();
+  });
+
+  test("a front end that stopped while it made a schema keeps none away from another", async (t) => {
+    const { url } = await opened(t);
+    await server.withClient(url, async (client) => {
+      await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+      await (await openPostgresStore(readAddress(url), { times: IMPATIENT })).close();
+      await client.query("rollback");
+    });
+  });
+
+  test("a new session of the same front end uses up no number", async (t) => {
+    const { proxy, store, url } = await opened(t);
+    for (let count = 0; count < 3; count++) {
+      proxy.cut();
+      await read(store, k(1));
+    }
+    const next = await openPostgresStore(readAddress(url), { times: PATIENT });
+    t.after(() => next.close());
+    assert.equal(next.frontEnd, 3);
+  });
+
+  test("calls end while commits wait for a standby that is gone, and reads go on", async (t) => {
+    const { store, other, url } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    const waitFor = (standby: string) =>
+      server.withClient(url, async (client) => {
+        await client.query(`alter system set synchronous_standby_names = '${standby}'`);
+        await client.query("select pg_reload_conf()");
+      });
+    t.after(() => waitFor(""));
+    await waitFor("nobody");
+    await assert.rejects(store.transact(increment), StoreError);
+    await assert.rejects(store.transact(increment), isOfKind("unreachable"));
+    assert.ok((await untilReachable(() => read(store, k(1)))) !== undefined);
+    await assert.rejects(store.reach(), isOfKind("unreachable"));
+    await waitFor("");
+    const count = await untilReachable(() => store.transact(increment), "unknown");
+    await untilReachable(() => store.reach());
+    assert.equal(`${await read(other, k(1))}`, `${count}`);
+  });
+
+  test("calls end as unreachable while somebody else has the write lock", async (t) => {
+    const { store, other, url } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    await server.withClient(url, async (client) => {
+      const { schema } = readAddress(url);
+      await client.query(`begin; select * from ${schema}.last_commit for update`);
+      const calls = [store.transact(increment), store.transact(increment)];
+      for (const call of calls) await assert.rejects(call, isOfKind("unreachable"));
+      await client.query("rollback");
+    });
+    assert.equal(await untilReachable(() => store.transact(increment)), 1);
+  });
+
+  test("reads end as unreachable while somebody else has locked the records", async (t) => {
+    const { store, url } = await opened(t, IMPATIENT);
+    await server.withClient(url, async (client) => {
+      await client.query(`begin; lock table ${readAddress(url).schema}.kv`);
+      await assert.rejects(read(store, k(2)), isOfKind("unreachable"));
+      await client.query("rollback");
+    });
+    assert.equal(await untilReachable(() => read(store, k(2))), undefined);
   });
 
   test("terminated connections lose and double nothing", async (t) => {
