@@ -103,6 +103,19 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     assert.equal(proxy.locks, before + 1);
   });
 
+  test("a new session's first commit takes the lock", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const before = proxy.locks;
+    proxy.cut();
+    await read(store, k(1));
+    assert.equal(proxy.locks, before);
+    assert.equal(await store.transact(increment), 1);
+    assert.equal(proxy.locks, before + 1);
+    assert.equal(await store.transact(increment), 2);
+    assert.equal(proxy.locks, before + 1);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
   test("a commit without the lock takes no effect if another one came first", async (t) => {
     const { proxy, store, other } = await alone(t);
     const sprung = proxy.trapNextCommit("delay");
