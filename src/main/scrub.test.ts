@@ -41,7 +41,7 @@ async function scrubbed() {
   const pass = async () => {
     clock.advance(MINUTE_MS);
     await timers.runDue();
-    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    for (let round = 0; round < 100; round++) await new Promise(setImmediate);
   };
   return { scrub, state, lines, pass };
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { k, put, read, v } from "../../store/opened-store.contract.ts";
-import { type Store, StoreError, type StoreErrorKind, type Transaction } from "../../store/store.ts";
+import {
+  type Store,
+  StoreError,
+  type StoreErrorKind,
+  type Transaction,
+} from "../../store/store.ts";
 import { readAddress } from "./address.ts";
 import { CutProxy } from "./cut-proxy.fixture.ts";
 import { PostgresServer, skipWithoutOwnPostgres } from "./postgres-server.fixture.ts";
