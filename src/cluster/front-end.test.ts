@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { key, SPACE } from "../base/keys.ts";
-import type { Store, Transaction, View } from "../store/store.ts";
+import { type Store, StoreError, type Transaction, type View } from "../store/store.ts";
 import { BEAT_MS, LAPSE_MARGIN_MS, LEASE_MS, NotLeader } from "./front-end.ts";
 import { FrontEnds } from "./front-ends.fixture.ts";
 
@@ -108,8 +108,11 @@ test("one that cannot renew gives up its clients before its lease ends, then beg
   assert.equal(lapses, 1);
   assert.ok(leader.frontEnd.epochs.has(epoch), "the handles of its clients are there till then");
   other.outage.isOut = false;
+  const isUnreachable = (error: unknown) => error instanceof StoreError;
+  assert.throws(() => other.frontEnd.epochToOpenIn(), isUnreachable, "a handle would be ended");
   await ends.pass(1);
   assert.ok(other.frontEnd.epoch > epoch);
+  assert.equal(other.frontEnd.epochToOpenIn(), other.frontEnd.epoch);
   await leader.frontEnd.beat();
   assert.ok(!leader.frontEnd.epochs.has(epoch));
   assert.ok(leader.frontEnd.epochs.has(other.frontEnd.epoch));

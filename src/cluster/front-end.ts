@@ -119,8 +119,18 @@ export class FrontEnd implements Others {
     return frontEnd;
   }
 
-  /** Marks SMB handles that are opened now. */
+  /** Marks the SMB handles of this front end, and messages to it. */
   get epoch(): bigint {
+    return this.#epoch;
+  }
+
+  /**
+   * The epoch of a handle that is opened now. Throws as "unreachable" between a lapse and the next
+   * heartbeat, which begins a new epoch: the leader would end the handle with the old one, and
+   * nobody would tell its client. A handle that asked before the lapse is closed with its session.
+   */
+  epochToOpenIn(): bigint {
+    if (this.#hasLapsed) throw new StoreError("unreachable", "the next heartbeat is due");
     return this.#epoch;
   }
 

@@ -4,6 +4,7 @@ import type { Store, Transaction, View } from "../store/store.ts";
 import type { FrontEnd } from "./front-end.ts";
 
 const MESSAGES_PER_READ = 256;
+const READ_AGAIN_MS = 1_000;
 
 /**
  * Messages between front ends, as records: a message is sent with a commit or not at all, arrives in
@@ -15,6 +16,9 @@ export class Messages {
   #receive: (message: Bytes) => void = () => {};
   #isReading = false;
   #isDue = false;
+  /** Keys of messages that were received, but perhaps not deleted. */
+  #received: ReadonlySet<string> = new Set();
+  #again: NodeJS.Timeout | null = null;
   #stop: () => void = () => {};
 
   constructor(store: Store, frontEnd: FrontEnd) {
@@ -39,6 +43,7 @@ export class Messages {
 
   close(): void {
     this.#stop();
+    if (this.#again !== null) clearTimeout(this.#again);
   }
 
   #hear(keys: readonly Bytes[] | null): void {
@@ -57,22 +62,37 @@ export class Messages {
       try {
         if ((await this.#readPage()) === MESSAGES_PER_READ) this.#isDue = true;
       } catch {
-        // Out of reach: the engine tells its listeners that it lost track when it is back.
+        // Out of reach. The engine tells its listeners that it lost track when it has connected
+        // again, but a call may also fail while the connection stays.
+        this.#again ??= setTimeout(() => this.#readAgain(), READ_AGAIN_MS).unref();
       }
     }
     this.#isReading = false;
   }
 
+  #readAgain(): void {
+    this.#again = null;
+    this.#hear(null);
+  }
+
+  /**
+   * A message is received before it is deleted: a deletion whose outcome is unknown may have taken
+   * effect. So a page may have messages that were received before. They are its first ones.
+   */
   async #readPage(): Promise<number> {
     const own = key(SPACE.peerMessage, this.#frontEnd.epoch);
     const found = await this.#store.read((view) =>
       view.range(own, keyAfter(own), { limit: MESSAGES_PER_READ }),
     );
+    const before = this.#received;
+    this.#received = new Set(found.map((entry) => entry.key.toString("hex")));
     if (found.length === 0) return 0;
+    for (const entry of found) {
+      if (!before.has(entry.key.toString("hex"))) this.#receive(entry.value);
+    }
     await this.#store.transact((tx) => {
       for (const entry of found) tx.delete(entry.key);
     });
-    for (const { value } of found) this.#receive(value);
     return found.length;
   }
 }

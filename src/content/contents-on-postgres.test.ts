@@ -11,9 +11,11 @@ import {
 import { contentsModelContract } from "../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../store/contents-races.contract.ts";
 import { listDraftContract } from "../store/list-draft.contract.ts";
+import { rangeMapContract } from "../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../store/replaced-map.contract.ts";
 import { sealedContentsContract } from "../store/sealed-contents.contract.ts";
+import { appendedEntriesContract } from "./appended-entries.contract.ts";
 import { contentUsesContract } from "./content-uses.contract.ts";
 import { ContentsFixture } from "./contents.fixture.ts";
 
@@ -41,5 +43,7 @@ describe("contents whose records are in PostgreSQL", { skip: skip ?? false }, ()
   sealedContentsContract(ENGINE, open);
   contentsModelContract(ENGINE, 1, open);
   replacedMapContract(ENGINE, open);
+  rangeMapContract(ENGINE, open);
+  appendedEntriesContract(ENGINE, open);
   rangeMapModelContract(ENGINE, 1, open);
 });

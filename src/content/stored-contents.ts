@@ -343,11 +343,12 @@ export class StoredContents implements Contents {
     const { inline, leaf } = taken.stored();
     if (inline !== null) return this.#keepInline(tx, id, inline);
     const { addresses, nonce } = leaf;
-    // A body that runs again keeps the same bytes again, under another id.
-    if (taken.contentId !== null && liesAt(tx, taken.contentId, addresses)) {
+    // A body that runs again keeps the same bytes again, under another id. All ids are tried: a run
+    // on wrong guesses may come between one that was committed and one that keeps them once more.
+    if ([...taken.contentIds].some((kept) => liesAt(tx, kept, addresses))) {
       throw new Error("taken bytes can be kept only once");
     }
-    taken.contentId = id;
+    taken.contentIds.add(id);
     writeLeaf(tx, id, leaf);
     writeUses(tx, id, addresses);
     return { id, kind: nonce.length === 0 ? "extent" : "sealed", length: taken.length };

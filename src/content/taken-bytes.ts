@@ -14,8 +14,8 @@ export class TakenBytes implements Taken {
   readonly #inline: Bytes | null;
   readonly #leaf: StoredLeaf;
   readonly #release: () => void;
-  /** The content that was made of them last. Its transaction may have failed or run again. */
-  contentId: bigint | null = null;
+  /** The contents that were made of them. Their transactions may have failed or run again. */
+  readonly contentIds = new Set<bigint>();
   #released = false;
 
   constructor(

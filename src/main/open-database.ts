@@ -80,7 +80,7 @@ export class OpenDatabase {
     // REST and SMB share one watched store, so that each is notified of the other's changes.
     const watched = new WatchedStore(store, member?.messages);
     this.files = { store: watched, contents, breaks, copies };
-    const epoch = () => ownEpoch ?? member?.frontEnd.epoch ?? 0n;
+    const epoch = () => ownEpoch ?? member?.frontEnd.epochToOpenIn() ?? 0n;
     this.shares = { files: this.files, epoch, isShared: member !== null };
     member?.messages.listen((message) => {
       if (!hearReload(message, member, setup.reload)) receiveMessage(this.files, message);

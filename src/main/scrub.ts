@@ -50,16 +50,18 @@ export class Scrub {
         await this.#pause(LOOK_PAUSE_MS);
         continue;
       }
+      let isEnded = true;
       try {
-        await this.#round();
+        isEnded = await this.#round();
       } catch (error) {
         if (!this.#isStopped) this.#setup.onError(error);
       }
-      await this.#pause(ROUND_PAUSE_MS);
+      await this.#pause(isEnded ? ROUND_PAUSE_MS : LOOK_PAUSE_MS);
     }
   }
 
-  async #round(): Promise<void> {
+  /** False if it was interrupted, because this process does not read the data at the moment. */
+  async #round(): Promise<boolean> {
     const { mibPerSecond, tell } = this.#setup;
     let damaged = 0;
     const verifier = new Verifier(this.#setup, (name, reason) => {
@@ -69,15 +71,16 @@ export class Scrub {
     let paidBytes = 0;
     let done = { objects: 0, bytes: 0 };
     for await (done of verifier.run()) {
-      if (this.#isStopped || !this.#setup.isOurs()) return;
+      if (this.#isStopped || !this.#setup.isOurs()) return false;
       const owedMs = ((done.bytes - paidBytes) / (mibPerSecond * MIB)) * 1_000;
       if (owedMs < PAUSE_MS_MIN) continue;
       paidBytes = done.bytes;
       await this.#pause(owedMs);
-      if (this.#isStopped) return;
+      if (this.#isStopped) return false;
     }
     const what = `${done.objects} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
     tell(`scrub: ${what} read, ${damaged} objects with damaged bytes`);
+    return true;
   }
 
   #pause(ms: number): Promise<void> {

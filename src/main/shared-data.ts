@@ -71,7 +71,7 @@ export async function openSharedData(
     const { cluster } = records;
     const member: Member = { frontEnd, store, records, cluster, leaderStore, messages, extents };
     const { clock } = records;
-    const database = { name: "the database", reach: () => records.read(() => null) };
+    const database = { name: "the database", reach: () => records.reach() };
     const dependencies = [database, dependency];
     const own = { store, contents, breaks, ...none, clock, member, dependencies };
     return { ...own, close: () => undo.run() };

@@ -136,6 +136,11 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof StoreError && error.kind === "unreachable";
 }
 
+/** Whether the writes of a call may have been committed, or not. */
+export function isUnknown(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.kind === "unknown";
+}
+
 /**
  * Called once, with the first commit or sync that failed. The process must stop serving and exit:
  * the state of the disk is unknown after such an error, and only a restart finds it out.

@@ -209,6 +209,7 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
       .create()
       .catch((error) => error);
     assert.equal(failed.statusCode, 503);
+    assert.match(failed.response.headers.get("retry-after") ?? "", /^\d+$/);
     await server.resume();
     const deadline = new BlobServiceClient(blobs.url, CREDENTIAL);
     await deadline.getContainerClient("after").create();

@@ -17,6 +17,7 @@ import { claimPlace } from "../../src/engine/s3/claim-place.ts";
 import { KnownExtents } from "../../src/engine/s3/known-extents.ts";
 import { someBytes } from "../../src/store/bodies.fixture.ts";
 import type { Address } from "../../src/store/extents.ts";
+import { StoreError } from "../../src/store/store.ts";
 import { CERTIFICATE } from "../sdk/certificate.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { type ObjectStore, objectsAt } from "./object-store.ts";
@@ -91,6 +92,25 @@ function removal(store: ObjectStore): void {
     await bed.extents.trim();
     assert.deepEqual(await readBack(bed.extents, addresses), bytes);
     pin.release();
+    await assertNothingLeft(bed);
+  });
+
+  test("an object that was removed while the records could not be reached is deleted later", async (t) => {
+    let isOut = true;
+    const unread = async () => {
+      if (isOut) throw new StoreError("unreachable", "the records cannot be reached");
+    };
+    const bed = await s3Bed(t, store, { unread });
+    const written = await bed.extents.write(wholeBody(someBytes(100_000, 1)));
+    written.release();
+    const [at] = written.addresses as [Address];
+    await bed.extents.remove(at.extent);
+    await new Promise(setImmediate);
+    await bed.extents.trim();
+    assert.notDeepEqual(await namesAt(bed), []);
+    isOut = false;
+    await new Promise(setImmediate);
+    await bed.extents.trim();
     await assertNothingLeft(bed);
   });
 

@@ -57,11 +57,14 @@ async function soak(): Promise<void> {
   }
 }
 
+/** A service that was away for longer is explained by what happened to the database. */
+const AWAY_MS_TO_EXPLAIN = 10_000;
+
 async function soakRound(bed: FaultBed, name: string, at: number): Promise<RoundDone> {
   const beganMs = performance.now();
   const seed = Number(values.seed) + at;
   const round = await runRound(bed, FAULT_KINDS[name] as FaultKind, `${name}-${at}`, seed);
-  const { answers, awayMs, lostMs, objections, undecided } = round;
+  const { answers, awayMs, lostMs, objections, database, undecided } = round;
   const open = undecided === 0 ? "" : `, ${undecided} histories undecided`;
   const lost = lostMs === 0 ? "" : `, a lost SMB handle for ${seconds(lostMs)}`;
   const answered = `${answers.REST} REST and ${answers.SMB} SMB answers`;
@@ -70,6 +73,8 @@ async function soakRound(bed: FaultBed, name: string, at: number): Promise<Round
   for (const objection of objections) console.log(`  ${objection}`);
   const logs = objections.length === 0 ? [] : bed.frontEnds.flatMap(({ log }) => log);
   for (const line of logs) console.log(`    ${line}`);
+  const isToExplain = awayMs >= AWAY_MS_TO_EXPLAIN || objections.length > 0;
+  for (const line of isToExplain ? database : []) console.log(`    database ${line}`);
   return round;
 }
 

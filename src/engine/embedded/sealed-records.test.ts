@@ -180,3 +180,24 @@ test("a lookup while a record is being committed does not hide it afterwards", a
   assert.equal(records.get(of(7))?.toString(), "seven");
   assert.equal([...records.scan(of(7), of(9), false)].length, 1);
 });
+
+test("a miss that could not be proved does not disturb those after it", async (t) => {
+  const lmdb = await openFor(t);
+  let isBroken = false;
+  const proved: unknown[] = [];
+  const breaking = lmdbWith(lmdb, {
+    getRange: (range) => {
+      if (isBroken) throw new Error("a broken disk");
+      proved.push(range?.start);
+      return lmdb.getRange(range);
+    },
+  });
+  const records = new SealedRecords(breaking);
+  assert.equal(records.get(shareKey(1)), undefined);
+  isBroken = true;
+  assert.throws(() => records.proveMisses(), /a broken disk/);
+  isBroken = false;
+  assert.equal(records.get(shareKey(2)), undefined);
+  records.proveMisses();
+  assert.ok(proved.length > 0 && !proved.includes(undefined));
+});

@@ -57,11 +57,13 @@ export class SealedRecords {
    * miss itself, so callers do this only before they report something as missing.
    */
   proveMisses(): void {
-    for (const key of this.#missed.splice(0, this.#misses)) {
+    const missed = this.#missed.splice(0, this.#misses);
+    // Before anything throws: `#misses` counts what `#missed` has.
+    this.#misses = 0;
+    for (const key of missed) {
       const neighbours = [this.#proveBelow(key), this.#proveAbove(key)];
       if (neighbours.some((found) => found?.equals(key))) throw outOfOrder(key);
     }
-    this.#misses = 0;
   }
 
   #find(key: Bytes): Bytes | undefined {

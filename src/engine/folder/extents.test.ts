@@ -60,3 +60,25 @@ test("a changed byte is noticed, and a missing file", async (t) => {
   await rm(path);
   await assert.rejects(gather(extents.read(at, 0, 1_000)), isDamage);
 });
+
+test("what was removed while the records could not be reached is discarded later", async (t) => {
+  let isOut = true;
+  const unread = async () => {
+    if (isOut) throw new StoreError("unreachable", "the records cannot be reached");
+  };
+  const folder = await newFolder(t);
+  const extents = await FolderExtents.open({ folder, frontEnd: 1, unread });
+  t.after(() => extents.close());
+  const written = await extents.write(inParts(someBytes(1_000, 1), 1_000));
+  written.release();
+  const [{ extent }] = written.addresses as [Address];
+  const files = async () => (await readdir(join(folder, "extents", "00001"))).length;
+  await extents.remove(extent);
+  for (let round = 0; round < 2; round++) {
+    await new Promise(setImmediate);
+    await extents.trim();
+  }
+  assert.equal(await files(), 1);
+  isOut = false;
+  while ((await files()) > 0) await extents.trim();
+});

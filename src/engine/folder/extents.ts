@@ -56,6 +56,8 @@ export class FolderExtents implements Extents, LeftExtents {
   readonly #pins = new Map<number, number>();
   readonly #removed = new Set<number>();
   #count = 0;
+  /** Removed extents of which it could not be found out when they are unread. */
+  readonly #toAskAgain = new Set<number>();
   #isClosed = false;
 
   private constructor(setup: FolderExtentsSetup) {
@@ -172,11 +174,17 @@ export class FolderExtents implements Extents, LeftExtents {
       await unread;
       if (!this.#isClosed) await this.discard(extent);
     } catch {
-      // The leader removes it after the end of this front end.
+      // The records cannot be reached. After `close`, the leader removes it.
+      this.#toAskAgain.add(extent);
     }
   }
 
-  async trim(): Promise<void> {}
+  /** Asks again for what could not be discarded because the records could not be reached. */
+  async trim(): Promise<void> {
+    if (this.#unread === null) return;
+    for (const extent of this.#toAskAgain) void this.#discardWhenUnread(extent, this.#unread());
+    this.#toAskAgain.clear();
+  }
 
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -39,7 +39,7 @@ const openStore: OpenStore = async (clock) => {
 
 storeContract(ENGINE, openStore, { runsBodiesOnce: false });
 
-contentsContract(ENGINE, open);
+contentsContract(ENGINE, openOnGuesses);
 contentUsesContract(ENGINE, openOnGuesses);
 growingUsesContract(ENGINE, open);
 contentsRacesContract(ENGINE, open);

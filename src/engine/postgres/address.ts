@@ -27,13 +27,18 @@ const PARAMETERS = ["host", "schema", "sslmode", "sslrootcert", "sslcert", "sslk
 const SSL_MODES = ["disable", "require", "verify-ca", "verify-full"];
 
 const URL_PARTS =
-  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/;
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>[^@#]*))?$/;
 
 /** Reads a URL. Throws an Error that says in one line what is wrong, without the password. */
 export function readAddress(url: string, read = readFileSync): PostgresAddress {
   const parts = URL_PARTS.exec(url)?.groups;
   if (parts === undefined) {
-    throw new Error("it must look like postgres://user:password@host:5432/database");
+    // An @ further on belongs to a password that is not encoded, with a @ or / in it. It would be
+    // taken for a host, and shown.
+    throw new Error(
+      "it must look like postgres://user:password@host:5432/database, " +
+        "with @ as %40, / as %2F, ? as %3F and # as %23 in user and password",
+    );
   }
   const query = new URLSearchParams(parts.query ?? "");
   for (const name of query.keys()) {
@@ -78,7 +83,8 @@ function readHost(text: string): PostgresHost {
   const parts = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]*)(?::(?<port>\d{1,5}))?$/.exec(text)?.groups;
   const port = Number(parts?.port ?? DEFAULT_PORT);
   if (parts === undefined || port === 0 || port > 65_535) {
-    throw new Error(`"${text}" is no host and port`);
+    // It is not shown: with a / in a password, it is the user and a part of the password.
+    throw new Error("what it has for the server is no host and port");
   }
   return { host: (parts.host || "localhost").replace(/^\[|\]$/g, ""), port };
 }

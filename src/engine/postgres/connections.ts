@@ -16,7 +16,7 @@ export class Connections {
   #waiting: Waiting | null = null;
   /** Why the database is out of reach, once callers have waited long enough. */
   #outage: StoreError | null = null;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #stopWaiting: () => void = () => {};
   #reconnecting: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class Connections {
 
   /** Opens the first session. Rejects with the error of the driver or the server. */
   async open(): Promise<Session> {
-    this.#session = await openSession(this.#setup, this.#events);
+    this.#session = await openSession(this.#setup, this.#events, this.#closing.signal);
     return this.#session;
   }
 
@@ -58,7 +58,7 @@ export class Connections {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#stopWaiting();
     await this.#reconnecting;
     await this.#session?.close();
@@ -69,15 +69,15 @@ export class Connections {
     if (this.#session === null) return;
     this.#session = null;
     this.#figures.connectionsLost++;
-    if (!this.#isClosed) this.#reconnecting = this.#reconnect();
+    if (!this.#closing.signal.aborted) this.#reconnecting = this.#reconnect();
   }
 
   async #reconnect(): Promise<void> {
     let last: unknown = null;
     const patience = setTimeout(() => this.#declareOutage(last), this.#setup.times.patienceMs);
-    for (let pauseMs = RETRY_MS_MIN; !this.#isClosed; pauseMs = longer(pauseMs)) {
+    for (let pauseMs = RETRY_MS_MIN; !this.#closing.signal.aborted; pauseMs = longer(pauseMs)) {
       try {
-        const session = await openSession(this.#setup, this.#events);
+        const session = await openSession(this.#setup, this.#events, this.#closing.signal);
         this.#outage = null;
         this.#session = session;
         this.#onSession();

@@ -28,6 +28,8 @@ export class CutProxy {
   #trap: Trap | null = null;
   #onSprung: () => void = () => {};
   #isShut = false;
+  #silencing: string | null = null;
+  #onSilenced: () => void = () => {};
   #letPass: () => Promise<void> = async () => {};
   /** How often a front end has taken the write lock. */
   locks = 0;
@@ -57,10 +59,23 @@ export class CutProxy {
     return this.#letPass();
   }
 
+  /** The next connection that sends this text falls silent. Resolves when it has. */
+  silenceAt(text: string): Promise<void> {
+    this.#silencing = text;
+    return new Promise((resolve) => {
+      this.#onSilenced = resolve;
+    });
+  }
+
   /** Ends all connections. While it is shut, new ones end, too. */
   cut({ isShut = false } = {}): void {
     this.#isShut = isShut;
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  /** Ends new connections, and leaves those that are there. */
+  refuse(): void {
+    this.#isShut = true;
   }
 
   open(): void {
@@ -86,6 +101,13 @@ export class CutProxy {
     }
     if (this.#isShut) near.destroy();
     near.on("data", (data) => {
+      if (this.#silencing !== null && data.includes(this.#silencing)) {
+        this.#silencing = null;
+        near.removeAllListeners("data");
+        near.resume();
+        this.#onSilenced();
+        return;
+      }
       if (data.includes(LOCK)) this.locks++;
       const isCommit = data.includes(COMMIT);
       if (this.#trap === null || !isCommit) far.write(data);

@@ -16,6 +16,7 @@ import {
   readLastCommit,
   type TimeSource,
 } from "./news.ts";
+import { Patience } from "./patience.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { codeOf, refusalOf } from "./server-errors.ts";
 import type { Session } from "./session.ts";
@@ -39,6 +40,8 @@ export interface GroupCommitsSetup {
   readonly id: Bytes;
   /** A commit without the write lock has to arrive so soon after its bodies have run. */
   readonly idleMs: number;
+  /** Calls wait this long for a database that takes no commits, beside the attempt under way. */
+  readonly patienceMs: number;
   /** Called with the number of each commit. */
   onCommit(number: number): void;
 }
@@ -59,9 +62,10 @@ export class GroupCommits {
   readonly #id: Bytes;
   readonly #idleMs: number;
   readonly #onCommit: (number: number) => void;
+  readonly #patience: Patience;
   #waiting: Call[] = [];
   #isRunning = false;
-  /** The number of the next commit of this front end. */
+  /** The number of the next batch with a commit. No two batches share a number: see `#finish`. */
   #sequence = 1;
   /** The greatest stamp that a body under the write lock was given, at any front end. */
   #lastStamp: Stamp = 0n;
@@ -73,7 +77,7 @@ export class GroupCommits {
   #isAlone = false;
 
   constructor(setup: GroupCommitsSetup) {
-    const { connections, cache, time, figures, id, idleMs, onCommit } = setup;
+    const { connections, cache, time, figures, id, idleMs, patienceMs, onCommit } = setup;
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
@@ -81,6 +85,17 @@ export class GroupCommits {
     this.#id = id;
     this.#idleMs = idleMs;
     this.#onCommit = onCommit;
+    const failWaiting = (error: unknown) => this.#failWaiting(error);
+    this.#patience = new Patience(patienceMs, "takes no commits", failWaiting);
+  }
+
+  /** Why the database takes no commits, although it can be reached; null if it does. */
+  get outage(): StoreError | null {
+    return this.#patience.outage;
+  }
+
+  close(): void {
+    this.#patience.close();
   }
 
   /** Runs a body on the cache, only to see what it lacks. False if it lacks something. */
@@ -105,10 +120,15 @@ export class GroupCommits {
       try {
         await this.#commitWaiting(await this.#connections.get());
       } catch (error) {
-        for (const call of this.#waiting.splice(0)) call.fail(error);
+        this.#failWaiting(error);
       }
     }
     this.#isRunning = false;
+  }
+
+  /** Nothing of a call that waits is stored, or on its way to the database. */
+  #failWaiting(error: unknown): void {
+    for (const call of this.#waiting.splice(0)) call.fail(error);
   }
 
   async #commitWaiting(session: Session): Promise<void> {
@@ -130,6 +150,7 @@ export class GroupCommits {
       this.#connections.renew(session);
       const refusal = refusalOf(error);
       if (refusal !== null) throw refusal;
+      this.#patience.failed(error);
       return;
     }
     await this.#finish(session, group, begunMs);
@@ -170,16 +191,18 @@ export class GroupCommits {
   async #fill(group: CommitGroup, { write }: Session): Promise<void> {
     this.#cache.makeRoom();
     this.#cache.hold();
+    let next: Call | undefined;
     try {
-      while (this.#waiting.length > 0 && !group.isFull) {
-        const call = this.#waiting[0] as Call;
+      while (!group.isFull) {
+        // Taken out first: `#failWaiting` may be called during a fetch, and must not end this call.
+        next = this.#waiting.shift();
+        if (next === undefined) break;
         // Bodies were tried before, so that fetches are rare.
-        while (!group.run(call)) await group.fetch(call, write);
-        this.#waiting.shift();
+        while (!group.run(next)) await group.fetch(next, write);
       }
       this.#lastStamp = group.lastStamp;
     } catch (error) {
-      this.#waiting.unshift(...group.calls);
+      this.#waiting.unshift(...group.calls, ...(next === undefined ? [] : [next]));
       throw error;
     } finally {
       this.#cache.release();
@@ -188,7 +211,10 @@ export class GroupCommits {
 
   async #finish(session: Session, group: CommitGroup, begunMs: number): Promise<void> {
     if (!group.isCommitNeeded) return this.#release(session, group);
-    const sequence = this.#sequence;
+    // Used up at once, whatever becomes of the batch. If two batches had the same number, the effect
+    // of one would be taken for that of the other: a write whose outcome was "unknown" would answer
+    // for a later one, and the writes of a batch that arrives late would join the later commit.
+    const sequence = this.#sequence++;
     const steps = group.commitSteps({ id: this.#id, sequence });
     if (group.untilMs === null) steps.push(plain(COMMIT));
     let advanced: readonly Row[] | undefined;
@@ -197,11 +223,12 @@ export class GroupCommits {
     } catch (error) {
       this.#connections.renew(session);
       this.#figures.answersLost++;
+      if (refusalOf(error) === null) this.#patience.failed(error);
       return this.#findOut(group, sequence, error);
     }
     const [row] = advanced as readonly Row[];
     if (row === undefined) return this.#runAgain(group);
-    this.#sequence++;
+    this.#patience.succeeded();
     this.#time.database.hear(Number(row[0]));
     this.#own = { session, number: group.number, nowMs: group.nowMs };
     this.#figures.noteCommit(group.calls.length, begunMs);
@@ -221,8 +248,10 @@ export class GroupCommits {
     try {
       const [[row] = []] = await session.write.run([look]);
       if (row !== undefined && Number(row[0]) !== group.number - 1) return this.#runAgain(group);
-    } catch {
+      if (group.untilMs === null) this.#patience.succeeded();
+    } catch (error) {
       this.#connections.renew(session);
+      this.#patience.failed(error);
       this.#waiting.unshift(...group.calls);
       return;
     }
@@ -240,9 +269,7 @@ export class GroupCommits {
     try {
       // After an error of the server, nothing of the batch is still on its way.
       const mayArrive = group.untilMs !== null && codeOf(error) === null;
-      const isCommitted = await this.#isCommitted(sequence, mayArrive);
-      if (isCommitted) {
-        this.#sequence++;
+      if (await this.#isCommitted(sequence, mayArrive)) {
         for (const call of group.calls) call.settle();
         return;
       }
@@ -256,8 +283,10 @@ export class GroupCommits {
   }
 
   /**
-   * Waits for the write lock first: a commit that is still under way may have it. One that may still
-   * arrive must not take effect once it is called lost, so its number is used up.
+   * Waits for the write lock first: a commit that is still under way may have it. In two cases it
+   * makes a commit without writes then. A batch that may still arrive must not take effect once it
+   * is called lost: it comes too late behind another commit. And for one that is there, the server
+   * may have ceased to wait for its standby: the next commit waits for that again.
    */
   async #isCommitted(sequence: number, mayArrive: boolean): Promise<boolean> {
     for (;;) {
@@ -266,26 +295,31 @@ export class GroupCommits {
         const look = { statement: READ_SEQUENCE, values: [this.#id] };
         const steps = [plain(BEGIN), plain(LOCK_LAST), look];
         const [, [row = []] = [], [[found] = []] = []] = await session.write.run(steps);
-        const isThere = Number(found ?? 0) >= sequence;
-        const skips = mayArrive && !isThere;
-        const end = skips ? [this.#skipNumber(row, sequence), plain(COMMIT)] : [plain(ROLLBACK)];
-        await session.write.run(end);
+        const last = Number(found ?? 0);
+        const isThere = last >= sequence;
+        if (!isThere && !mayArrive) {
+          await session.write.run([plain(ROLLBACK)]);
+          return false;
+        }
+        await session.write.run([followingCommit(row, this.#id, last), plain(COMMIT)]);
+        this.#patience.succeeded();
         return isThere;
       } catch (error) {
         this.#connections.renew(session);
         const refusal = refusalOf(error);
         if (refusal !== null) throw refusal;
+        this.#patience.failed(error);
+        if (this.#patience.outage !== null) throw this.#patience.outage;
       }
     }
   }
+}
 
-  /** A commit without writes. */
-  #skipNumber([number, stamp, milliseconds]: Row, sequence: number): Step {
-    const next = { number: Number(number) + 1, stamp: BigInt(stamp as string) };
-    const last = { ...next, nowMs: Number(milliseconds) };
-    const mark = { id: this.#id, sequence: sequence - 1 };
-    return advance(last, mark, { keys: byteaArray([]), untilMs: null });
-  }
+/** A commit without writes, which leaves the number of the front end's last batch as it was. */
+function followingCommit([number, stamp, milliseconds]: Row, id: Bytes, sequence: number): Step {
+  const next = { number: Number(number) + 1, stamp: BigInt(stamp as string) };
+  const last = { ...next, nowMs: Number(milliseconds) };
+  return advance(last, { id, sequence }, { keys: byteaArray([]), untilMs: null });
 }
 
 function plain(statement: Statement): Step {

@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { k, put, read, v } from "../../store/opened-store.contract.ts";
-import { type Store, StoreError, type Transaction } from "../../store/store.ts";
+import {
+  type Store,
+  StoreError,
+  type StoreErrorKind,
+  type Transaction,
+} from "../../store/store.ts";
 import { readAddress } from "./address.ts";
 import { CutProxy } from "./cut-proxy.fixture.ts";
 import { PostgresServer, skipWithoutOwnPostgres } from "./postgres-server.fixture.ts";
+import { SCHEMA_LOCK } from "./schema.ts";
 import type { Times } from "./session.ts";
 import { openPostgresStore } from "./store.ts";
 
 const skip = skipWithoutOwnPostgres();
 /** Far longer than a restart takes on a busy machine. */
 const PATIENT: Partial<Times> = { patienceMs: 120_000, answerMs: 120_000 };
+/** Answers on a busy machine take less, too. */
+const IMPATIENT: Partial<Times> = { patienceMs: 1_000, answerMs: 1_000 };
 
 describe("a front end that loses its database", { skip: skip ?? false }, () => {
   let server: PostgresServer;
@@ -100,6 +108,19 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     assert.equal(proxy.locks, before + 1);
   });
 
+  test("a new session's first commit takes the lock", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const before = proxy.locks;
+    proxy.cut();
+    await read(store, k(1));
+    assert.equal(proxy.locks, before);
+    assert.equal(await store.transact(increment), 1);
+    assert.equal(proxy.locks, before + 1);
+    assert.equal(await store.transact(increment), 2);
+    assert.equal(proxy.locks, before + 1);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
   test("a commit without the lock takes no effect if another one came first", async (t) => {
     const { proxy, store, other } = await alone(t);
     const sprung = proxy.trapNextCommit("delay");
@@ -153,6 +174,37 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     assert.equal(await store.transact(increment), 1);
   });
 
+  test("a commit that arrives after the next one changes nothing of it", async (t) => {
+    const { proxy, store, other } = await alone(t);
+    const sprung = proxy.trapNextCommit("arrive late");
+    let isLost = false;
+    const lost = store.transact((tx) => tx.set(k(1), v(isLost ? "again" : "late")));
+    await sprung;
+    isLost = true;
+    await lost;
+    await proxy.letPass();
+    assert.equal(`${await read(other, k(1))}`, "again");
+  });
+
+  test("a write is not taken for done because an unknown one before it was", async (t) => {
+    const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
+    await put(store, k(1), v("0"));
+    const sprung = proxy.trapNextCommit("lose the answer");
+    const unknown = store.transact(increment);
+    await sprung;
+    proxy.refuse();
+    await untilStored(other, "1");
+    await assert.rejects(unknown, isOfKind("unknown"));
+    proxy.open();
+    await untilReachable(() => read(store, k(1)));
+    const sprungAgain = proxy.trapNextCommit("lose the request");
+    // The request is lost, so that it may be repeated even if its outcome is called unknown.
+    const next = untilReachable(() => store.transact(increment), "unknown");
+    await sprungAgain;
+    assert.equal(await next, 2);
+    assert.equal(`${await read(other, k(1))}`, "2");
+  });
+
   test("reads go on after a cut, and never show what was cached before it", async (t) => {
     const { proxy, store, other } = await opened(t);
     for (let round = 0; round < 10; round++) {
@@ -181,10 +233,8 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     const { proxy, store, other } = await opened(t, { ...PATIENT, patienceMs: 100 });
     await put(store, k(1), v("0"));
     proxy.cut({ isShut: true });
-    const isUnreachable = (error: unknown) =>
-      error instanceof StoreError && error.kind === "unreachable";
-    await assert.rejects(store.transact(increment), isUnreachable);
-    await assert.rejects(read(store, k(1)), isUnreachable);
+    await assert.rejects(store.transact(increment), isOfKind("unreachable"));
+    await assert.rejects(read(store, k(1)), isOfKind("unreachable"));
     proxy.open();
     assert.equal(await untilReachable(() => store.transact(increment)), 1);
     assert.equal(`${await read(other, k(1))}`, "1");
@@ -197,10 +247,92 @@ describe("a front end that loses its database", { skip: skip ?? false }, () => {
     const lost = store.transact(increment);
     await sprung;
     proxy.cut({ isShut: true });
-    await assert.rejects(lost, (error) => error instanceof StoreError && error.kind === "unknown");
+    await assert.rejects(lost, isOfKind("unknown"));
     proxy.open();
     const before = Number(await read(other, k(1)));
     assert.equal(await untilReachable(() => store.transact(increment)), before + 1);
+  });
+
+  test("a connection that falls silent while a front end connects is given up", async (t) => {
+    const { proxy, store, other } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    for (const text of ["statement_timeout", "server_version", "from front_end", "listen "]) {
+      const silenced = proxy.silenceAt(text);
+      proxy.cut();
+      await silenced;
+      assert.equal(`${await untilReachable(() => read(store, k(1)))}`, "0");
+    }
+  });
+
+  test("a store that connects to a silent server can be closed", async (t) => {
+    const { proxy, store } = await opened(t);
+    const silenced = proxy.silenceAt("server_version");
+    proxy.cut();
+    await silenced;
+    await store.close();
+  });
+
+  test("a front end that stopped while it made a schema keeps none away from another", async (t) => {
+    const { url } = await opened(t);
+    await server.withClient(url, async (client) => {
+      await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+      await (await openPostgresStore(readAddress(url), { times: IMPATIENT })).close();
+      await client.query("rollback");
+    });
+  });
+
+  test("a new session of the same front end uses up no number", async (t) => {
+    const { proxy, store, url } = await opened(t);
+    for (let count = 0; count < 3; count++) {
+      proxy.cut();
+      await read(store, k(1));
+    }
+    const next = await openPostgresStore(readAddress(url), { times: PATIENT });
+    t.after(() => next.close());
+    assert.equal(next.frontEnd, 3);
+  });
+
+  test("calls end while commits wait for a standby that is gone, and reads go on", async (t) => {
+    const { store, other, url } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    const waitFor = (standby: string) =>
+      server.withClient(url, async (client) => {
+        await client.query(`alter system set synchronous_standby_names = '${standby}'`);
+        await client.query("select pg_reload_conf()");
+      });
+    t.after(() => waitFor(""));
+    await waitFor("nobody");
+    await assert.rejects(store.transact(increment), StoreError);
+    await assert.rejects(store.transact(increment), isOfKind("unreachable"));
+    assert.ok((await untilReachable(() => read(store, k(1)))) !== undefined);
+    await assert.rejects(store.reach(), isOfKind("unreachable"));
+    await waitFor("");
+    const count = await untilReachable(() => store.transact(increment), "unknown");
+    await untilReachable(() => store.reach());
+    assert.equal(`${await read(other, k(1))}`, `${count}`);
+  });
+
+  test("calls end as unreachable while somebody else has the write lock", async (t) => {
+    const { store, other, url } = await opened(t, IMPATIENT);
+    await put(other, k(1), v("0"));
+    await server.withClient(url, async (client) => {
+      const { schema } = readAddress(url);
+      await client.query(`begin; select * from ${schema}.last_commit for update`);
+      const calls = [store.transact(increment), store.transact(increment)];
+      for (const call of calls) await assert.rejects(call, isOfKind("unreachable"));
+      await client.query("rollback");
+    });
+    assert.equal(await untilReachable(() => store.transact(increment)), 1);
+  });
+
+  test("reads end as unreachable while somebody else has locked the records", async (t) => {
+    const { store, url } = await opened(t, IMPATIENT);
+    await server.withClient(url, async (client) => {
+      await client.query(`begin; lock table ${readAddress(url).schema}.kv`);
+      await assert.rejects(read(store, k(2)), isOfKind("unreachable"));
+      await client.query("rollback");
+    });
+    assert.equal(await untilReachable(() => read(store, k(2))), undefined);
   });
 
   test("terminated connections lose and double nothing", async (t) => {
@@ -278,13 +410,22 @@ async function underLoad(
   for (const store of stores) assert.equal(Number(await read(store, k(1))), count);
 }
 
-/** Tries again as long as a call fails as unreachable. */
-async function untilReachable<T>(call: () => Promise<T>): Promise<T> {
+function isOfKind(kind: StoreErrorKind): (error: unknown) => boolean {
+  return (error) => error instanceof StoreError && error.kind === kind;
+}
+
+async function untilStored(store: Store, value: string): Promise<void> {
+  while (`${await read(store, k(1))}` !== value) await new Promise(setImmediate);
+}
+
+/** Tries again as long as a call fails as unreachable, or as this kind. */
+async function untilReachable<T>(call: () => Promise<T>, kind?: StoreErrorKind): Promise<T> {
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof StoreError && error.kind === "unreachable")) throw error;
+      if (!(error instanceof StoreError)) throw error;
+      if (error.kind !== "unreachable" && error.kind !== kind) throw error;
       await new Promise(setImmediate);
     }
   }

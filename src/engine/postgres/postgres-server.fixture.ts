@@ -33,7 +33,7 @@ export function skipWithoutOwnPostgres(): string | null {
 export class PostgresServer {
   readonly #folder: string;
   readonly #user: { readonly uid: number; readonly gid: number } | null;
-  readonly #settings: readonly string[];
+  readonly #settings: string[];
   #process: ChildProcess | null = null;
 
   private constructor(
@@ -108,6 +108,23 @@ export class PostgresServer {
       });
     await waitFor("*");
     return { remove: () => waitFor("").then(() => standby.remove()) };
+  }
+
+  /**
+   * Restarts the server with a port of loopback at which it takes TLS. Resolves to the address of a
+   * schema there.
+   */
+  async listenWithTls(host: string, port: number, certificate: Buffer, key: Buffer) {
+    const files = { cert: join(this.#folder, "cert.pem"), key: join(this.#folder, "key.pem") };
+    writeFileSync(files.cert, certificate);
+    writeFileSync(files.key, key, { mode: 0o600 });
+    if (this.#user !== null) chownSync(files.key, this.#user.uid, this.#user.gid);
+    await this.#end("SIGINT");
+    this.#settings.push("listen_addresses=127.0.0.1,127.0.0.2", `port=${port}`, "ssl=on");
+    this.#settings.push(`ssl_cert_file=${files.cert}`, `ssl_key_file=${files.key}`);
+    await this.resume();
+    const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@${host}:${port}/postgres`;
+    return { url, certificate: files.cert };
   }
 
   /** Starts the server again after `stop` or `kill`, and waits until it takes connections. */

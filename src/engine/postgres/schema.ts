@@ -42,9 +42,8 @@ export interface SchemaInfo {
 }
 
 /**
- * Makes the schema, or brings it up to date, or checks that it is not newer than this program. A
- * lock makes other front ends that start at this moment wait. Errors say in one line what to do.
- * Without `makes`, the schema must be there and up to date.
+ * Makes the schema, or brings it up to date, or checks that it is not newer than this program.
+ * Errors say in one line what to do. Without `makes`, the schema must be there and up to date.
  */
 export async function prepareSchema(
   client: Client,
@@ -52,30 +51,52 @@ export async function prepareSchema(
   makes: boolean,
 ): Promise<SchemaInfo> {
   await requireUsableServer(client);
+  // Without the lock: all front ends come here after a failover, and one that stops while it has
+  // the lock would keep the others away.
+  const found = await readSchema(client, schema);
+  if (found?.version === SCHEMA_VERSION) return found;
+  if (!makes) {
+    if (found !== null) throw new Error(olderSchema(schema, found.version));
+    throw new Error(`there are no records in the schema ${schema}: ${CHECK_ADDRESS}`);
+  }
+  return makeSchema(client, schema);
+}
+
+/** A lock makes other front ends that start at this moment wait. */
+async function makeSchema(client: Client, schema: string): Promise<SchemaInfo> {
   await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
   try {
-    if (!(await hasTable(client, schema))) {
-      if (!makes) throw new Error(`there are no records in the schema ${schema}: ${CHECK_ADDRESS}`);
+    if ((await readSchema(client, schema)) === null) {
       await client.query(
         `create schema if not exists ${schema};
         create table ${schema}.lazuli (version integer not null, cluster text not null);
         insert into ${schema}.lazuli values (0, '${randomUUID()}')`,
       );
     }
+    const found = (await readSchema(client, schema)) as SchemaInfo & { readonly version: number };
     await client.query(`set local search_path = ${schema}`);
-    const [row] = await rows(client, "select version, cluster from lazuli");
-    const version = Number(row?.version);
-    requireKnown(schema, version);
-    if (version < SCHEMA_VERSION && !makes) throw new Error(olderSchema(schema, version));
-    for (const step of STEPS.slice(version)) await client.query(step);
-    if (version < SCHEMA_VERSION)
+    for (const step of STEPS.slice(found.version)) await client.query(step);
+    if (found.version < SCHEMA_VERSION) {
       await client.query(`update lazuli set version = ${SCHEMA_VERSION}`);
+    }
     await client.query("commit");
-    return { cluster: String(row?.cluster) };
+    return found;
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
   }
+}
+
+/** Null if there is none. Throws if it is newer than this program. */
+async function readSchema(
+  client: Client,
+  schema: string,
+): Promise<(SchemaInfo & { readonly version: number }) | null> {
+  if (!(await hasTable(client, schema))) return null;
+  const [row] = await rows(client, `select version, cluster from ${schema}.lazuli`);
+  const version = Number(row?.version);
+  requireKnown(schema, version);
+  return { version, cluster: String(row?.cluster) };
 }
 
 const CHECK_ADDRESS = "check the database and ?schema=NAME, or start a front end there first";
@@ -88,7 +109,7 @@ function olderSchema(schema: string, version: number): string {
 }
 
 /** Any number that other programs in the database do not lock. */
-const SCHEMA_LOCK = 0x6c617a75;
+export const SCHEMA_LOCK = 0x6c617a75;
 
 async function hasTable(client: Client, schema: string): Promise<boolean> {
   const [row] = await rows(client, `select to_regclass('${schema}.lazuli') is not null as found`);
@@ -103,6 +124,16 @@ function requireKnown(schema: string, version: number): void {
   );
 }
 
+/** A primary may take its place at any moment, so that another attempt is worth while. */
+export class StandbyError extends Error {
+  /** As the server says of a write. */
+  readonly code = "25006";
+
+  constructor() {
+    super("the server is a standby");
+  }
+}
+
 async function requireUsableServer(client: Client): Promise<void> {
   const [row] = await rows(
     client,
@@ -114,9 +145,7 @@ async function requireUsableServer(client: Client): Promise<void> {
   );
   requireServerVersion(Number(row?.number), String(row?.version));
   if (row?.is_standby === true) {
-    throw new Error(
-      "the server is a standby, which takes no writes: give the address of the primary",
-    );
+    throw new StandbyError();
   }
   if (row?.is_read_only === true) {
     throw new Error(
@@ -133,13 +162,20 @@ export function requireServerVersion(number: number, version: string): void {
   );
 }
 
-/** Adds a front end, unless it is there from an earlier session. Resolves to its number. */
+/**
+ * Adds a front end, unless it is there from an earlier session. Resolves to its number. It is looked
+ * for first: each insert uses up a number, and a write would wait for a standby that is gone.
+ */
 export async function addFrontEnd(client: Client, id: string): Promise<number> {
-  await client.query(
-    `insert into front_end (id, sequence, milliseconds) values ('\\x${id}', 0, 0)
-    on conflict do nothing`,
-  );
-  const [row] = await rows(client, `select number from front_end where id = '\\x${id}'`);
+  const find = () => rows(client, `select number from front_end where id = '\\x${id}'`);
+  let [row] = await find();
+  if (row === undefined) {
+    await client.query(
+      `insert into front_end (id, sequence, milliseconds) values ('\\x${id}', 0, 0)
+      on conflict do nothing`,
+    );
+    [row] = await find();
+  }
   return Number(row?.number);
 }
 

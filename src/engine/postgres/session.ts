@@ -1,6 +1,6 @@
 import type { PostgresAddress, PostgresHost } from "./address.ts";
 import type { Client, Driver } from "./driver.ts";
-import { addFrontEnd, prepareSchema } from "./schema.ts";
+import { addFrontEnd, prepareSchema, StandbyError } from "./schema.ts";
 import { ConnectionLost, Wire } from "./wire.ts";
 
 /**
@@ -27,6 +27,8 @@ export const TIMES: Times = {
   patienceMs: 5_000,
   pollMs: 250,
 };
+
+const STATEMENT_MARGIN_MS = 1_000;
 
 /** The connections of a front end to one server. If one of them is lost, so is the session. */
 export interface Session {
@@ -60,15 +62,25 @@ export interface SessionEvents {
   onNotice(number: number): void;
 }
 
-/** Connects to the first host that takes writes. Rejects with the error of the last host. */
-export async function openSession(setup: SessionSetup, events: SessionEvents): Promise<Session> {
+/**
+ * Connects to the first host that takes writes. Rejects with the error of a host, at the latest when
+ * `signal` is aborted. Standbys are as they should be: the error of another host tells more.
+ */
+export async function openSession(
+  setup: SessionSetup,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<Session> {
   let failure: unknown = new Error("no host is named");
+  let isFirst = true;
   for (const host of setup.address.hosts) {
     try {
-      return await openSessionAt(setup, host, events);
+      return await openSessionAt(setup, host, events, signal);
     } catch (error) {
-      failure = error;
+      if (isFirst || failure instanceof StandbyError) failure = error;
+      isFirst = false;
     }
+    if (signal.aborted) break;
   }
   throw failure;
 }
@@ -77,6 +89,7 @@ async function openSessionAt(
   setup: SessionSetup,
   host: PostgresHost,
   events: SessionEvents,
+  signal: AbortSignal,
 ): Promise<Session> {
   const { schema } = setup.address;
   const clients: Client[] = [];
@@ -91,8 +104,12 @@ async function openSessionAt(
     destroy();
     events.onLost();
   };
+  // A network that falls silent between two answers would hold us up until TCP gives up.
+  const lateness = setTimeout(destroy, setup.times.answerMs);
+  signal.addEventListener("abort", destroy);
   try {
     const writer = await connect(setup, host, clients);
+    await writer.query(limits(setup));
     const { cluster } = await prepareSchema(writer, schema, setup.makesSchema);
     await writer.query(settings(setup));
     const frontEnd = await addFrontEnd(writer, setup.id);
@@ -121,6 +138,9 @@ async function openSessionAt(
   } catch (error) {
     destroy();
     throw error;
+  } finally {
+    clearTimeout(lateness);
+    signal.removeEventListener("abort", destroy);
   }
 }
 
@@ -163,6 +183,17 @@ export function noticesOf(cluster: string): string {
   return `lazuli_${cluster}`;
 }
 
+/**
+ * What the server ends while we connect, in case that it no longer hears of us. Not as parameters of
+ * the connection, which pools refuse.
+ */
+function limits({ times }: SessionSetup): string {
+  return [
+    `set statement_timeout = ${times.answerMs}`,
+    `set idle_in_transaction_session_timeout = ${times.answerMs}`,
+  ].join("; ");
+}
+
 function settings({ address, times }: SessionSetup): string {
   return [
     `set search_path = ${address.schema}`,
@@ -171,7 +202,9 @@ function settings({ address, times }: SessionSetup): string {
     "set jit = off",
     // Acknowledged writes survive a crash, whatever the server's default is.
     "set synchronous_commit = on",
-    `set statement_timeout = ${times.answerMs}`,
+    // Later than the front end itself gives up: a commit that the server ends because its standby
+    // does not answer is reported as done.
+    `set statement_timeout = ${times.answerMs + STATEMENT_MARGIN_MS}`,
     `set idle_in_transaction_session_timeout = ${times.idleMs}`,
     "set client_connection_check_interval = 1000",
     PLANS,

@@ -8,6 +8,7 @@ import {
   readLastCommit,
   type TimeSource,
 } from "./news.ts";
+import { Patience } from "./patience.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { refusalOf } from "./server-errors.ts";
 import { noticesOf, type Session } from "./session.ts";
@@ -30,6 +31,7 @@ export class SharedReads {
   readonly #cache: RecordCache;
   readonly #time: TimeSource;
   readonly #figures: PostgresFigures;
+  readonly #patience: Patience;
   #waiting: WaitingBody[] = [];
   #isRunning = false;
   /** The last commit that other front ends are to be told of. */
@@ -40,7 +42,12 @@ export class SharedReads {
     cache: RecordCache,
     time: TimeSource,
     figures: PostgresFigures,
+    patienceMs: number,
   ) {
+    const failWaiting = (error: unknown) => {
+      for (const body of this.#waiting.splice(0)) body.fail(error);
+    };
+    this.#patience = new Patience(patienceMs, "answers no reads", failWaiting);
     this.#figures = figures;
     this.#connections = connections;
     this.#cache = cache;
@@ -51,6 +58,10 @@ export class SharedReads {
     this.#waiting.push(body);
     for (const name of body.needs.keys.keys()) this.#cache.awaited.add(name);
     if (!this.#isRunning) void this.#run();
+  }
+
+  close(): void {
+    this.#patience.close();
   }
 
   /** Tells other front ends of a commit, together with the next batch. Nobody relies on it. */
@@ -104,6 +115,7 @@ export class SharedReads {
       const begunMs = performance.now();
       const answers = await session.read.run([...news, ...fetching.steps, ...telling]);
       this.#figures.noteRead(begunMs);
+      this.#patience.succeeded();
       if (!this.#connections.isCurrent(session)) return null;
       const [[row = []] = [], changes = [], ...records] = answers;
       const last = readLastCommit(row, row[3], this.#time);
@@ -115,6 +127,8 @@ export class SharedReads {
       this.#connections.renew(session);
       const refusal = refusalOf(error);
       if (refusal !== null) throw refusal;
+      this.#patience.failed(error);
+      if (this.#patience.outage !== null) throw this.#patience.outage;
       return null;
     } finally {
       this.#cache.endFetch(fetch);

@@ -129,10 +129,11 @@ export class PostgresStore implements Store {
     this.#connections = connections;
     this.#cache = cache;
     this.#time = time;
-    this.#reads = new SharedReads(connections, cache, time, figures);
+    const { idleMs, patienceMs } = times;
+    this.#reads = new SharedReads(connections, cache, time, figures, patienceMs);
     this.#pollMs = times.pollMs;
     const onCommit = (number: number) => this.#tell(number);
-    this.#commits = new GroupCommits({ ...parts, idleMs: times.idleMs, onCommit });
+    this.#commits = new GroupCommits({ ...parts, idleMs, patienceMs, onCommit });
   }
 
   /** Memory that the cache takes. */
@@ -172,7 +173,16 @@ export class PostgresStore implements Store {
         this.#onLastCall = resolve;
       });
     }
+    this.#commits.close();
+    this.#reads.close();
     await this.#connections.close();
+  }
+
+  /** Rejects with the reason if reads or commits fail at the moment. */
+  async reach(): Promise<void> {
+    await this.read(() => null);
+    const { outage } = this.#commits;
+    if (outage !== null) throw outage;
   }
 
   /** Learns of a commit that a front end tells of, unless the cache shows it already. */

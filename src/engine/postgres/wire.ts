@@ -15,6 +15,8 @@ export interface Step {
 /** The connection ended, or did not answer in time: whether the last batch took effect is open. */
 export class ConnectionLost extends Error {}
 
+const GOODBYE_MS = 1_000;
+
 /** One connection to the database, which runs batches of statements one after another. */
 export class Wire {
   readonly #client: Client;
@@ -58,7 +60,10 @@ export class Wire {
 
   async close(): Promise<void> {
     this.#lost ??= new StoreError("broken", "the store is closed");
+    // The end waits for the server to close the connection: without a network, for minutes.
+    const lateness = setTimeout(() => this.destroy(), GOODBYE_MS);
     await this.#client.end().catch(() => {});
+    clearTimeout(lateness);
   }
 
   /** Ends the connection without a word to the server. */

@@ -75,6 +75,8 @@ export class S3Extents implements Extents, LeftExtents {
   readonly #requests = new Set<Promise<void>>();
   readonly #deletions = new Set<Promise<void>>();
   #count = 0;
+  /** Removed extents of which it could not be found out when they are unread. */
+  readonly #toAskAgain = new Set<number>();
   #isClosed = false;
 
   constructor(setup: S3ExtentsSetup) {
@@ -166,7 +168,8 @@ export class S3Extents implements Extents, LeftExtents {
       await unread;
       if (!this.#isClosed) await this.#deleteUnlessPinned(extent);
     } catch {
-      // `trim` tries again; after `close`, the extent is collected with the front end.
+      // The records cannot be reached. After `close`, the extent is collected with the front end.
+      this.#toAskAgain.add(extent);
     }
   }
 
@@ -185,6 +188,10 @@ export class S3Extents implements Extents, LeftExtents {
 
   /** Deletes again what could not be deleted before. */
   async trim(): Promise<void> {
+    if (this.#unread !== null) {
+      for (const extent of this.#toAskAgain) void this.#deleteWhenUnread(extent, this.#unread());
+      this.#toAskAgain.clear();
+    }
     await Promise.allSettled(this.#deletions);
     for (const extent of this.#known.toDelete()) await this.#delete(extent);
   }

@@ -125,6 +125,6 @@ export class Connection {
     this.#isClosed = true;
     this.#gone?.abort();
     for (const { abort } of this.#pending) abort.abort();
-    for (const session of [...this.sessions.values()]) await session.close(true);
+    await Promise.all([...this.sessions.values()].map((session) => session.close(true)));
   }
 }

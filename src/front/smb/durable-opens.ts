@@ -60,9 +60,10 @@ export class DurableOpens {
 
   /** Closes all opens when the server stops; persistent ones wait for the next process. */
   async close(): Promise<void> {
-    for (const { open } of [...this.#waiting.values()]) {
+    const ends = [...this.#waiting.values()].map(async ({ open }) => {
       if (this.take(open) && open.durability?.isPersistent !== true) await this.#close(open);
-    }
+    });
+    await Promise.all(ends);
   }
 
   /** Ends an open whose caching was being broken: its lost client cannot acknowledge that. */

@@ -41,6 +41,8 @@ export interface ServerTraits {
   readonly timer?: Timer;
   /** The error of every call of the store; null for none. After "unknown", its writes are there. */
   readonly failure?: () => StoreError | null;
+  /** Every transaction waits for it. */
+  readonly gate?: () => Promise<void>;
 }
 
 /** A server with one account and two shares, for clients that need no socket. */
@@ -58,7 +60,10 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   };
   const failing = altered(memory, {
     read: (body) => orFail(() => memory.read(body)),
-    transact: (body) => orFail(() => memory.transact(body)),
+    transact: async (body) => {
+      await traits.gate?.();
+      return orFail(() => memory.transact(body));
+    },
   });
   const store = new WatchedStore(failing);
   const contents = new StoredContents(store, new MemoryExtents(), new Machine());

@@ -3,10 +3,16 @@ import type { Bytes } from "../../base/bytes.ts";
 import { SPACE } from "../../base/keys.ts";
 import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
-import { isUnreachable, type Store, type Transaction } from "../../store/store.ts";
+import { isUnknown, isUnreachable, type Store, type Transaction } from "../../store/store.ts";
 import type { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheOwner } from "./cache-owner.ts";
-import { epochsOfCache, itemOfCacheKey, readCache, writeCache } from "./cache-records.ts";
+import {
+  type Cache,
+  epochsOfCache,
+  itemOfCacheKey,
+  readCache,
+  writeCache,
+} from "./cache-records.ts";
 import { type BreakNotice, cachesToBreak, writeStep } from "./caches.ts";
 import { type OpenItem, readOpens } from "./open-records.ts";
 import { encodeMessage } from "./peer-messages.ts";
@@ -37,6 +43,12 @@ export const systemTimer: Timer = {
   },
 };
 
+/** When a client that was sent this notice loses its caching. */
+interface Deadline {
+  readonly notice: BreakNotice;
+  takeBack(): void;
+}
+
 /**
  * Sends breaks of oplocks and leases to clients and waits for the answers. The store holds what is
  * decided. Clients of other front ends get their notices from there, and the changed records tell
@@ -46,7 +58,7 @@ export class CacheBreaks {
   readonly timer: Timer;
   readonly #peers: Peers | null;
   readonly #waits = new Waits();
-  readonly #deadlines = new Map<string, () => void>();
+  readonly #deadlines = new Map<string, Deadline>();
   /** Apart from the request that needs a break: a lab must not take the break for a part of it. */
   readonly #scope = new AsyncResource("CacheBreaks");
   #tell: (notice: BreakNotice) => void = () => {};
@@ -74,12 +86,7 @@ export class CacheBreaks {
     const end = new AbortController();
     const settled = this.#waits.next(nameOf(needed.item), [end.signal]);
     try {
-      const begin = (tx: Transaction) => {
-        const begun = beginBreaks(tx, needed);
-        return { ...begun, notices: begun.notices.filter((notice) => this.#isOwn(tx, notice)) };
-      };
-      const begun = this.#scope.runInAsyncScope(() => store.transact(begin));
-      const { notices, mustWait } = await begun;
+      const { notices, mustWait } = await this.#begin(store, needed);
       for (const notice of notices) this.send(store, notice);
       if (!mustWait) return true;
       const signal = patience();
@@ -92,11 +99,35 @@ export class CacheBreaks {
     }
   }
 
-  /** Sends a notice, and starts the deadline if the client must answer. */
+  /** Begins breaks. Resolves to the notices for clients of this front end. */
+  async #begin(store: Store, needed: CacheBreakNeeded): Promise<BegunBreaks> {
+    let notices: readonly BreakNotice[] = [];
+    const begin = (tx: Transaction) => {
+      const begun = beginBreaks(tx, needed);
+      // Of the last run: if its outcome is unknown, nobody else knows them.
+      notices = begun.notices.filter((notice) => this.#isOwn(tx, notice));
+      return { ...begun, notices };
+    };
+    try {
+      return await this.#scope.runInAsyncScope(() => store.transact(begin));
+    } catch (error) {
+      // If the records have the breaks nevertheless, nobody would be told of them later. If not, the
+      // clients give up caching that they might have kept.
+      if (isUnknown(error)) for (const notice of notices) this.send(store, notice);
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a notice, and starts the deadline if the client must answer. Does nothing if the client was
+   * told and has time to answer: every operation that waits for a break repeats its notice.
+   */
   send(store: Store, notice: BreakNotice): void {
     const { item, owner, mustAnswer } = notice;
+    const running = this.#deadlines.get(nameOf(item, owner))?.notice;
+    if (running?.from === notice.from && running.to === notice.to) return;
     this.#takeBackDeadline(item, owner);
-    if (mustAnswer) this.#startDeadline(store, item, owner, BREAK_MS_MAX);
+    if (mustAnswer) this.#startDeadline(store, notice, BREAK_MS_MAX);
     this.#tell(notice);
   }
 
@@ -128,17 +159,18 @@ export class CacheBreaks {
 
   /** Cancels all deadlines. */
   close(): void {
-    for (const takeBack of this.#deadlines.values()) takeBack();
+    for (const { takeBack } of this.#deadlines.values()) takeBack();
     this.#deadlines.clear();
   }
 
-  #startDeadline(store: Store, item: OpenItem, owner: CacheOwner, ms: number): void {
-    const force = () => this.#force(store, item, owner);
-    const late = this.#scope.runInAsyncScope(() => this.timer.start(ms, force));
-    this.#deadlines.set(nameOf(item, owner), late);
+  #startDeadline(store: Store, notice: BreakNotice, ms: number): void {
+    const force = () => this.#force(store, notice);
+    const takeBack = this.#scope.runInAsyncScope(() => this.timer.start(ms, force));
+    this.#deadlines.set(nameOf(notice.item, notice.owner), { notice, takeBack });
   }
 
-  #force(store: Store, item: OpenItem, owner: CacheOwner): void {
+  #force(store: Store, notice: BreakNotice): void {
+    const { item, owner } = notice;
     store
       .transact((tx) => {
         const cache = readCache(tx, item, owner);
@@ -150,7 +182,8 @@ export class CacheBreaks {
       .then(
         () => this.finish(item, owner),
         (error) => {
-          if (isUnreachable(error)) this.#startDeadline(store, item, owner, FORCE_AGAIN_MS);
+          if (isUnreachable(error) || isUnknown(error))
+            this.#startDeadline(store, notice, FORCE_AGAIN_MS);
           // Any other failure stops the process; a store that is closing has nobody waiting.
           else this.finish(item, owner);
         },
@@ -159,7 +192,7 @@ export class CacheBreaks {
 
   #takeBackDeadline(item: OpenItem, owner: CacheOwner): void {
     const name = nameOf(item, owner);
-    this.#deadlines.get(name)?.();
+    this.#deadlines.get(name)?.takeBack();
     this.#deadlines.delete(name);
   }
 }
@@ -168,10 +201,12 @@ function nameOf({ share, id }: OpenItem, owner?: CacheOwner): string {
   return owner === undefined ? `${share}/${id}` : `${share}/${id}/${owner.toString("hex")}`;
 }
 
-function beginBreaks(
-  tx: Transaction,
-  { item, own, intrusion }: CacheBreakNeeded,
-): { readonly notices: readonly BreakNotice[]; readonly mustWait: boolean } {
+interface BegunBreaks {
+  readonly notices: readonly BreakNotice[];
+  readonly mustWait: boolean;
+}
+
+function beginBreaks(tx: Transaction, { item, own, intrusion }: CacheBreakNeeded): BegunBreaks {
   const notices: BreakNotice[] = [];
   let mustWait = false;
   const opens = readOpens(tx, item);
@@ -180,7 +215,15 @@ function beginBreaks(
     const step = beginBreak(cache.caching, intrusion);
     const notice = writeStep(tx, item, cache, step);
     if (notice !== null) notices.push(notice);
+    // The notice of a break in progress may have been lost, with the front end of its client.
+    else if (cache.caching.breaking !== null) notices.push(noticeInProgress(item, cache));
     if (awaitsBreak(step.caching, intrusion)) mustWait = true;
   }
   return { notices, mustWait };
+}
+
+/** The notice of a step that waits for its answer. */
+function noticeInProgress(item: OpenItem, { owner, caching, epoch }: Cache): BreakNotice {
+  const { kind, state, breaking } = caching;
+  return { item, kind, owner, from: state, to: breaking?.to ?? state, mustAnswer: true, epoch };
 }

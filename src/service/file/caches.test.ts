@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching.ts";
 import { READ, WRITE } from "../../rules/share-mode.ts";
-import { StoreError } from "../../store/store.ts";
+import { StoreError, type Transaction } from "../../store/store.ts";
 import { acknowledgeBreak } from "./acknowledge-break.ts";
 import { CacheBreakingStore } from "./cache-breaking-store.ts";
 import { BREAK_MS_MAX, CacheBreaks } from "./cache-breaks.ts";
@@ -21,6 +21,8 @@ interface Told {
   readonly timer: ManualTimer;
   /** The next notice, once it is sent. */
   next(): Promise<BreakNotice>;
+  /** Those that nobody has asked for. */
+  readonly notices: readonly BreakNotice[];
 }
 
 async function filesTold(): Promise<Told> {
@@ -39,7 +41,7 @@ async function filesTold(): Promise<Told> {
     if (notice !== undefined) return Promise.resolve(notice);
     return new Promise<BreakNotice>((resolve) => waiting.push(resolve));
   };
-  return { files, timer, next };
+  return { files, timer, next, notices };
 }
 
 function lease(wanted: number, owner = OWNER_A): Partial<OpenFile> {
@@ -47,14 +49,14 @@ function lease(wanted: number, owner = OWNER_A): Partial<OpenFile> {
   return { mode: { access: READ | WRITE, share: ALL }, caching };
 }
 
-function patient(files: Files, patienceMs: number) {
-  const { store, contents, breaks } = files.context;
+function patient(files: Files, patienceMs: number, breaks: CacheBreaks) {
+  const { store, contents } = files.context;
   return { store: new CacheBreakingStore(store, breaks, patienceMs), contents, breaks };
 }
 
-function get(files: Files, patienceMs: number) {
+function get(files: Files, patienceMs: number, breaks = files.context.breaks) {
   const asked = { ...files.at("file"), range: null, md5: false };
-  return getFile(patient(files, patienceMs), asked).then(({ reading }) => reading.close());
+  return getFile(patient(files, patienceMs, breaks), asked).then(({ reading }) => reading.close());
 }
 
 test("a client that does not answer within 35 s loses its caching, and the wait for it ends", async () => {
@@ -71,6 +73,55 @@ test("a client that does not answer within 35 s loses its caching, and the wait 
   assert.equal(again.caching?.state, 0);
   assert.deepEqual(again.caching?.owner, opened.caching?.owner);
 });
+
+/** Fails calls of `transact` as "unknown": they take effect. */
+function loseAnswer(t: TestContext, { store }: Files) {
+  const { transact } = store;
+  return t.mock.method(store, "transact", async (body: (tx: Transaction) => unknown) => {
+    await transact.call(store, body);
+    throw new StoreError("unknown", "the answer was lost");
+  }).mock;
+}
+
+test("a break whose commit was called unknown is sent, and has a deadline", async (t) => {
+  const { files, timer, next } = await filesTold();
+  await files.create("file", 10);
+  await files.openDone("file", lease(RHW));
+  const lost = loseAnswer(t, files);
+  await assert.rejects(get(files, 2 * BREAK_MS_MAX), /the answer was lost/);
+  lost.restore();
+  await next();
+  const read = get(files, 2 * BREAK_MS_MAX);
+  await untilRunning(timer, 2);
+  timer.pass(BREAK_MS_MAX);
+  await read;
+});
+
+test("a break whose notice was lost with a front end is sent again, once", async () => {
+  const { files, timer, notices } = await filesTold();
+  await files.create("file", 10);
+  const { caching } = await files.openDone("file", lease(RHW));
+  const lostTimer = new ManualTimer();
+  const waits = assert.rejects(
+    get(files, 1_000, new CacheBreaks(lostTimer)),
+    refused("ClientCacheFlushDelay"),
+  );
+  await untilRunning(lostTimer, 2);
+  lostTimer.pass(1_000);
+  await waits;
+  assert.deepEqual(notices, []);
+  const reads = [get(files, 2 * BREAK_MS_MAX), get(files, 2 * BREAK_MS_MAX)];
+  await untilRunning(timer, 3);
+  const sent = notices.map(({ owner, from, to, mustAnswer }) => ({ owner, from, to, mustAnswer }));
+  const to = RHW & ~WRITE_CACHING;
+  assert.deepEqual(sent, [{ owner: caching?.owner, from: RHW, to, mustAnswer: true }]);
+  timer.pass(BREAK_MS_MAX);
+  await Promise.all(reads);
+});
+
+async function untilRunning(timer: ManualTimer, count: number): Promise<void> {
+  while (timer.running < count) await new Promise(setImmediate);
+}
 
 test("a break that the store could not be reached for is forced again", async (t) => {
   const { files, timer, next } = await filesTold();

@@ -10,7 +10,7 @@ import {
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked } from "../../rules/lease.ts";
 import { DELETE, judgeOpen, judgeOpenByLease, type Open, WRITE } from "../../rules/share-mode.ts";
-import { StoreError, type Transaction } from "../../store/store.ts";
+import { isUnknown, StoreError, type Transaction } from "../../store/store.ts";
 import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { type CacheOwner, NO_OWNER } from "./cache-owner.ts";
@@ -137,8 +137,7 @@ export async function openFile(context: FileContext, asked: OpenFile): Promise<O
       return last;
     });
   } catch (error) {
-    const isUnknown = error instanceof StoreError && error.kind === "unknown";
-    if (!isUnknown || last === null) throw error;
+    if (!isUnknown(error) || last === null) throw error;
     throw new PerhapsOpened(asked, last, error);
   }
 }

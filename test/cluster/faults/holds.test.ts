@@ -86,3 +86,28 @@ test("tells how long a lost hold kept others away", () => {
   begin();
   assert.equal(holds.longestLostMs, 30_000);
 });
+
+test("a file that somebody else got before its holder noticed was not kept from anybody", () => {
+  const { state, holds, begin } = bed();
+  state.trouble = "ended";
+  const first = begin();
+  state.nowMs += 10;
+  const second = begin();
+  state.nowMs += 400;
+  holds.lost(first, "a lost connection");
+  second.ending();
+  state.nowMs += 20_000;
+  begin();
+  assert.equal(holds.longestLostMs, 10);
+});
+
+test("a file that nobody gets for a while after its holder lost it was kept from all", () => {
+  const { state, holds, begin } = bed();
+  state.trouble = "ended";
+  const first = begin();
+  state.nowMs += 400;
+  holds.lost(first, "a lost connection");
+  state.nowMs += 20_000;
+  begin();
+  assert.equal(holds.longestLostMs, 20_400);
+});

@@ -44,6 +44,11 @@ export class Hold {
     return this.#lastMs;
   }
 
+  /** When somebody else has used the file; null if nobody has. */
+  get takenMs(): number | null {
+    return this.#taken?.atMs ?? null;
+  }
+
   /** A request by it, sent at this time, has succeeded. */
   succeeded(sentMs: number): void {
     if (this.#taken !== null && sentMs > this.#taken.atMs) {
@@ -100,10 +105,8 @@ export class Holds {
   /** An exclusive open or lock, sent at this time, was granted just now. */
   begin(by: string, frontEnd: () => FrontEndSeen, sentMs: number): Hold {
     this.used(by, sentMs);
-    if (this.#lostMs !== null) {
-      this.#longestLostMs = Math.max(this.#longestLostMs, this.#setup.nowMs() - this.#lostMs);
-      this.#lostMs = null;
-    }
+    if (this.#lostMs !== null) this.#noteLost(this.#lostMs, this.#setup.nowMs());
+    this.#lostMs = null;
     const hold = new Hold(this.#setup, frontEnd, sentMs);
     this.#open.push(hold);
     return hold;
@@ -117,6 +120,12 @@ export class Holds {
 
   lost(hold: Hold, why: string): void {
     hold.lost(why);
-    this.#lostMs = Math.max(this.#lostMs ?? 0, hold.lastMs);
+    // Its client may notice the loss long after somebody else has got the file.
+    if (hold.takenMs !== null) this.#noteLost(hold.lastMs, hold.takenMs);
+    else this.#lostMs = Math.max(this.#lostMs ?? 0, hold.lastMs);
+  }
+
+  #noteLost(lastMs: number, takenMs: number): void {
+    this.#longestLostMs = Math.max(this.#longestLostMs, takenMs - lastMs);
   }
 }

@@ -22,6 +22,7 @@ interface Member {
   readonly name: string;
   readonly role: string;
   readonly state: string;
+  readonly timeline?: number;
 }
 
 /** Why there is no Patroni; null if there is. */
@@ -107,6 +108,16 @@ export class PatroniCluster {
     const asPostgres = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
     const [program = "", ...args] = [...host.within, ...asPostgres, "patroni", file];
     spawn(program, args, { stdio: ["ignore", log, log] });
+  }
+
+  /** The members with their roles and timelines, in one line. */
+  async members(): Promise<string> {
+    const members = (await this.#members()) ?? [];
+    if (members.length === 0) return "no Patroni answers";
+    const lines = members.map(
+      ({ name, role, state, timeline }) => `${name} ${role} ${state} timeline ${timeline ?? "?"}`,
+    );
+    return lines.sort().join(", ");
   }
 
   /** Runs a statement at the primary, and returns what it prints. */

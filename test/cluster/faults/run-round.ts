@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Random } from "../../sim/random.ts";
 import { Counter, Ledger } from "./blob-work.ts";
 import { Balancer } from "./clients.ts";
+import { DatabaseWatch } from "./database-watch.ts";
 import { Entities } from "./entity-work.ts";
 import type { FaultBed } from "./fault-bed.ts";
 import type { FaultKind } from "./fault-kinds.ts";
@@ -24,6 +25,8 @@ export interface RoundDone {
   /** The longest time for which a lost open or lock kept others away, since its last use. */
   readonly lostMs: number;
   readonly objections: readonly string[];
+  /** What happened to the database meanwhile. */
+  readonly database: readonly string[];
   /** Histories without a verdict. */
   readonly undecided: number;
 }
@@ -60,6 +63,7 @@ export async function runRound(
   for (const work of works) await work.prepare();
   state.gaps = new ServiceGaps();
   for (const frontEnd of bed.frontEnds) frontEnd.recovered();
+  const watch = new DatabaseWatch(bed.database, () => state.gaps);
   const working = works.flatMap(({ workers }) => workers.map((worker) => worker()));
   const failed = Promise.all(working);
   const begun = async () => {
@@ -81,6 +85,7 @@ export async function runRound(
   await failed;
   await Promise.all(works.map((work) => work.check()));
   balancer.close();
+  const database = await watch.end();
   const lostMs = Math.max(...files.map(({ holds }) => holds.longestLostMs));
-  return { answers, awayMs, lostMs, objections, undecided: entities.undecided };
+  return { answers, awayMs, lostMs, objections, database, undecided: entities.undecided };
 }

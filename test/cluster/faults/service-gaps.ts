@@ -14,6 +14,11 @@ export class ServiceGaps {
     return Math.max(this.#longestMs, performance.now() - this.#lastMs);
   }
 
+  /** The time since the last request that succeeded. */
+  get currentMs(): number {
+    return performance.now() - this.#lastMs;
+  }
+
   succeeded(by: "REST" | "SMB" = "REST"): void {
     const nowMs = performance.now();
     this.#longestMs = Math.max(this.#longestMs, nowMs - this.#lastMs);
