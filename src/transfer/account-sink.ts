@@ -41,6 +41,12 @@ export class AccountSink implements Sink {
   /** Directories whose times are set when everything is in them. */
   #directories: DirectoryItem[] = [];
   readonly #shares = new Map<string, ShareItem>();
+  /** Settings of services: they are set when everything else is written. */
+  readonly #settings: ServiceItem[] = [];
+  /** The settings that were replaced. */
+  readonly #oldSettings: ServiceItem[] = [];
+  /** Queues of which some messages are written. */
+  readonly #begunQueues = new Set<string>();
   /** Whether the target takes many small blobs at once; known when it has a container. */
   #takesMany = false;
   readonly #deleted: DeletedHolders;
@@ -71,6 +77,7 @@ export class AccountSink implements Sink {
         return putBlob(client, item, this.#containerOf(item));
       case "messages":
         if (this.#filledQueues.has(item.queue)) return "skipped";
+        this.#begunQueues.add(item.queue);
         if (await client.isOurs("queue")) await restoreMessages(client, item.queue, item.messages);
         else await putMessages(client, item.queue, item.messages, this.#clock);
         return "written";
@@ -105,9 +112,19 @@ export class AccountSink implements Sink {
     return this.#target(`container ${container}`);
   }
 
+  /**
+   * A queue gets the rest of its messages even if the transfer is interrupted: a run with
+   * `--existing skip` takes a queue with messages for whole.
+   */
+  completes(item: Item): boolean {
+    if (item.kind !== "messages" || this.#existing === "fail") return false;
+    return this.#begunQueues.has(item.queue);
+  }
+
   async finish(): Promise<void> {
     await this.#finishDirectories();
     await this.#deleted.finish();
+    for (const item of this.#settings) await this.#replaceSettings(item);
   }
 
   async #finishDirectories(): Promise<void> {
@@ -119,6 +136,7 @@ export class AccountSink implements Sink {
 
   async abandon(): Promise<void> {
     if (this.#existing !== "fail") return;
+    for (const item of this.#oldSettings.reverse()) await this.#set(item);
     for (const asked of [...this.#created.values()].reverse()) await this.#client.request(asked);
   }
 
@@ -160,18 +178,24 @@ export class AccountSink implements Sink {
     return { ...snapshots, ...(isOurs ? GONE : {}) };
   }
 
-  async #putService({ service, xml }: ServiceItem): Promise<Written> {
+  #putService(item: ServiceItem): Written {
     // The defaults of a new account cannot be told from settings that somebody chose.
     if (this.#existing === "skip") return "skipped";
-    await this.#client.request({
-      service,
-      method: "PUT",
-      path: "",
-      query: { restype: "service", comp: "properties" },
-      headers: { "Content-Type": "application/xml" },
-      body: Buffer.from(xml),
-    });
+    this.#settings.push(item);
     return "written";
+  }
+
+  async #replaceSettings(item: ServiceItem): Promise<void> {
+    const { service } = item;
+    const { bytes } = await this.#client.request({ ...SETTINGS, service, method: "GET" });
+    this.#oldSettings.push({ kind: "service", service, xml: bytes.toString("utf8") });
+    await this.#set(item);
+  }
+
+  async #set({ service, xml }: ServiceItem): Promise<void> {
+    const headers = { "Content-Type": "application/xml" };
+    const body = Buffer.from(xml);
+    await this.#client.request({ ...SETTINGS, service, method: "PUT", headers, body });
   }
 
   async #putContainer(item: ContainerItem): Promise<Written> {
@@ -353,6 +377,8 @@ function requireNoSnapshots({ name, snapshots = 0 }: ShareItem): void {
       "already. Delete it, or leave it out with --only, or say --existing overwrite.",
   );
 }
+
+const SETTINGS = { path: "", query: { restype: "service", comp: "properties" } } as const;
 
 const TABLE_HEADERS = {
   Accept: "application/json;odata=nometadata",
