@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -147,6 +148,7 @@ function plainFiles(): string {
   writeFileSync(join(folder, "one.txt"), "one");
   writeFileSync(join(folder, "sub", "two ü.txt"), "two");
   utimesSync(join(folder, "sub", "two ü.txt"), 1_000_000_000, 1_000_000_000);
+  writeFileSync(join(folder, "sub", "fixed"), "fixed", { mode: 0o444 });
   symlinkSync("/etc/hostname", join(folder, "sub", "link"));
   return folder;
 }
@@ -168,7 +170,11 @@ test("files of a folder or a tar become blobs or files; links are named and left
       const box = blobsAt(blob).getContainerClient("box");
       const found: string[] = [];
       for await (const { name } of box.listBlobsFlat()) found.push(name);
-      assert.deepEqual(found, ["some/prefix/one.txt", "some/prefix/sub/two ü.txt"]);
+      assert.deepEqual(found, [
+        "some/prefix/one.txt",
+        "some/prefix/sub/fixed",
+        "some/prefix/sub/two ü.txt",
+      ]);
       const one = await box.getBlobClient("some/prefix/one.txt").downloadToBuffer();
       assert.equal(one.toString(), "one");
       const share = sharesAt(file).getShareClient("docs");
@@ -176,6 +182,27 @@ test("files of a folder or a tar become blobs or files; links are named and left
       assert.equal((await two.downloadToBuffer()).toString(), "two");
       const { fileLastWriteOn } = await two.getProperties();
       assert.equal(fileLastWriteOn?.getTime(), 1_000_000_000_000);
+    });
+  }
+});
+
+test("a folder's files keep their creation time and are read-only, also when they are replaced", async () => {
+  const folder = plainFiles();
+  const path = join(folder, "sub", "fixed");
+  const location = newPath();
+  const into = ["--location", location, "--into", "file:docs", "--existing", "overwrite"];
+  for (const content of ["fixed", "fixed again"]) {
+    rmSync(path);
+    writeFileSync(path, content, { mode: 0o444 });
+    const { code, err } = await run("import", folder, ...into);
+    assert.deepEqual([code, err.match(/^failed:.*$/gm)?.length], [3, 1], err);
+    await withServer(location, async ({ file }) => {
+      const share = sharesAt(file).getShareClient("docs");
+      const fixed = share.getDirectoryClient("sub").getFileClient("fixed");
+      assert.equal(`${await fixed.downloadToBuffer()}`, content);
+      const { fileAttributes, fileCreatedOn } = await fixed.getProperties();
+      assert.equal(fileAttributes, "ReadOnly");
+      assert.equal(fileCreatedOn?.getTime(), statSync(path).birthtime.getTime());
     });
   }
 });
