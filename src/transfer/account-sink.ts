@@ -17,10 +17,11 @@ import {
   type Written,
 } from "./item.ts";
 import { GONE, isoOf, pastHeaders, versionHeaders } from "./past.ts";
-import { isSmallPut, putBlob, putSmallBlobs } from "./put-blob.ts";
+import { putBlob } from "./put-blob.ts";
 import { putEntities } from "./put-entities.ts";
 import { putDirectory, putFile, removeItem, setTerms } from "./put-file.ts";
 import { putMessages, restoreMessages } from "./put-messages.ts";
+import { isSmallPut, putSmallBlobs } from "./put-small-blobs.ts";
 import type { Asked, Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { metadataHeaders, policiesBody } from "./written-headers.ts";
@@ -146,20 +147,14 @@ export class AccountSink implements Sink {
 
   /** Creates what others lie in. False if it is there already, and may be. */
   async #create(item: Item & { name: string }, asked: Asked, taken: string): Promise<boolean> {
-    const { status } = await this.#client.request({ ...asked, expects: [taken] });
-    if (status < 300) {
-      const { service, path, isEncoded, query = {} } = asked;
-      const { restype } = query;
-      const own = item.kind === "table" ? `Tables('${item.name}')` : path;
-      this.#created.set(nameOf(item), {
-        service,
-        method: "DELETE",
-        path: own,
-        ...(isEncoded === undefined && item.kind !== "table" ? {} : { isEncoded: true }),
-        ...(restype === undefined ? {} : { query: { restype } }),
-        headers: await this.#headersToDelete(item),
-        expects: [404],
-      });
+    const place = placeOf(item, asked);
+    // Whoever creates a queue has looked already.
+    const isFree = item.kind === "queue" || (await this.#isFree(place));
+    const answer = await this.#client.request({ ...asked, expects: [taken] });
+    // If the answer to a first try was lost, the second one finds what the first has created.
+    if (answer.status < 300 || (isFree && answer.isRepeated === true)) {
+      const headers = { ...place.headers, ...(await this.#headersToDelete(item)) };
+      this.#created.set(nameOf(item), { ...place, method: "DELETE", headers, expects: [404] });
       return true;
     }
     if (this.#existing !== "fail") return false;
@@ -169,9 +164,14 @@ export class AccountSink implements Sink {
     );
   }
 
+  /** Whether there is certainly nothing of this name. Some servers and SAS do not tell. */
+  async #isFree(place: Omit<Asked, "method">): Promise<boolean> {
+    const expects = [400, 403, 404, 405, 501];
+    return (await this.#client.request({ ...place, method: "GET", expects })).status === 404;
+  }
+
   /** A server of ours keeps nothing of an import that is given up, although it keeps deletions. */
   async #headersToDelete({ kind }: Item): Promise<Headers> {
-    if (kind === "table") return TABLE_HEADERS;
     if (kind !== "container" && kind !== "share") return {};
     const isOurs = await this.#client.isOurs(kind === "container" ? "blob" : "file");
     const snapshots = kind === "share" ? { "x-ms-delete-snapshots": "include" } : {};
@@ -376,6 +376,15 @@ function requireNoSnapshots({ name, snapshots = 0 }: ShareItem): void {
     `The share ${name} has snapshots, which can only be written in their order, and exists ` +
       "already. Delete it, or leave it out with --only, or say --existing overwrite.",
   );
+}
+
+/** What the requests about a container, queue, table or share have in common. */
+function placeOf(item: Item & { name: string }, asked: Asked): Omit<Asked, "method"> {
+  const { service, path, query: { restype } = {} } = asked;
+  if (item.kind === "table") {
+    return { service, path: `Tables('${item.name}')`, isEncoded: true, headers: TABLE_HEADERS };
+  }
+  return { service, path, ...(restype === undefined ? {} : { query: { restype } }) };
 }
 
 const SETTINGS = { path: "", query: { restype: "service", comp: "properties" } } as const;

@@ -3,6 +3,7 @@ import { heldIfSmall } from "./gathered.ts";
 import type { DirectoryItem, FileItem, FileTerms, RemovalItem, Written } from "./item.ts";
 import { versionHeaders } from "./past.ts";
 import { partsOf } from "./put-blob.ts";
+import { removeHalfWritten } from "./remove-half-written.ts";
 import type { Asked, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
@@ -47,7 +48,7 @@ export async function putFile(
       await client.request({ ...PUT, path, query, headers, expects });
     }
   } catch (error) {
-    if (error instanceof TransferError) await removeHalfWritten(client, path);
+    if (error instanceof TransferError) await removeHalfWritten(client, { ...DELETE, path });
     throw error;
   }
   return "written";
@@ -65,13 +66,6 @@ async function putRanges(client: RestClient, path: string, item: FileItem): Prom
     }
   }
   return isWritten;
-}
-
-/** The error that made it incomplete says more than one that keeps it from being removed. */
-async function removeHalfWritten(client: RestClient, path: string): Promise<void> {
-  await client.request({ ...DELETE, path, expects: [404] }).catch((error) => {
-    if (!(error instanceof TransferError)) throw error;
-  });
 }
 
 const RO = "ReadOnly";
