@@ -1,18 +1,25 @@
 import { randomUUID } from "node:crypto";
 import type { Entity, TableItem } from "./item.ts";
+import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import { policiesAt } from "./listed.ts";
 import type { RestClient } from "./rest-client.ts";
 
 const GET = { service: "table", method: "GET" } as const;
 const HEADERS = { Accept: "application/json;odata=minimalmetadata", DataServiceVersion: "3.0" };
 
-export async function* readTables(client: RestClient): AsyncGenerator<TableItem> {
+export async function* readTables(
+  client: RestClient,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<TableItem> {
   for (let query: Record<string, string> = {}; ; ) {
     const answer = await client.request({ ...GET, path: "Tables", query, headers: HEADERS });
     const { value } = JSON.parse(answer.bytes.toString("utf8"));
     for (const { TableName: name } of value as { TableName: string }[]) {
       const acl = { ...GET, path: name, query: { comp: "acl" } };
-      yield { kind: "table", name, policies: await policiesAt(client, acl) };
+      const policies = await readOrLeaveOut(`table ${name}`, onLeftOut, () =>
+        policiesAt(client, acl),
+      );
+      if (policies !== null) yield { kind: "table", name, policies };
     }
     const next = answer.header("x-ms-continuation-nexttablename");
     if (next === undefined) return;

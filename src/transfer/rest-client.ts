@@ -207,14 +207,7 @@ export class RestClient {
 
   /** The document in the answer. */
   async xml(asked: Asked): Promise<XmlElement> {
-    const { bytes } = await this.request(asked);
-    try {
-      return parseXml(bytes, { keepLineEnds: true });
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const what = `${asked.method} ${asked.service} ${asked.path}`;
-      throw new TransferError(`The answer to ${what} cannot be read: ${error.detail.Reason}`);
-    }
+    return documentOf(asked, await this.request(asked));
   }
 
   #origin(service: ServiceKind): string {
@@ -307,6 +300,17 @@ export class RestClient {
     response.catch(() => {});
     await sendBody(request, streamed, response);
     return response;
+  }
+}
+
+/** The document in an answer. */
+export function documentOf({ method, service, path }: Asked, { bytes }: Answer): XmlElement {
+  try {
+    return parseXml(bytes, { keepLineEnds: true });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const what = `${method} ${service} ${path}`;
+    throw new TransferError(`The answer to ${what} cannot be read: ${error.detail.Reason}`);
   }
 }
 
