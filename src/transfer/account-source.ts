@@ -90,7 +90,7 @@ export class AccountSource implements Source {
       yield item;
       const entities = readEntities(this.#client, item.name);
       const all = this.#asFarAs(`entities of the table ${item.name}`, entities);
-      yield* groupEntities(item.name, all);
+      yield* groupEntities(all);
     }
   }
 

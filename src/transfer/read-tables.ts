@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { TableEntity } from "./entity-groups.ts";
 import type { Entity, TableItem } from "./item.ts";
 import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import { policiesAt } from "./listed.ts";
@@ -27,12 +28,15 @@ export async function* readTables(
   }
 }
 
-export async function* readEntities(client: RestClient, table: string): AsyncGenerator<Entity> {
+export async function* readEntities(
+  client: RestClient,
+  table: string,
+): AsyncGenerator<TableEntity> {
   for (let query: Record<string, string> = {}; ; ) {
     const path = `${table}()`;
     const asked = { ...GET, path, isEncoded: true, query, headers: HEADERS };
     const answer = await client.request(asked);
-    yield* entitiesIn(answer.bytes.toString("utf8"));
+    for (const entity of entitiesIn(answer.bytes.toString("utf8"))) yield { table, entity };
     const partition = answer.header("x-ms-continuation-nextpartitionkey");
     const row = answer.header("x-ms-continuation-nextrowkey");
     if (partition === undefined) return;
