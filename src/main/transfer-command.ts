@@ -41,8 +41,22 @@ export async function runTransferCommand(
     return await run(asked, around);
   } catch (error) {
     if (error instanceof TransferError) throw new StartError(error.message);
-    throw error;
+    throw systemFailure(error, asked);
   }
+}
+
+/** One line if the system refused something: the disk is full, or a permission is missing. */
+function systemFailure(error: unknown, { command, place }: TransferAsked): unknown {
+  const { code = "", syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === undefined || error instanceof StartError) return error;
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  const reason = isFull ? "no space is left" : `${syscall} failed with ${code}`;
+  const where = path ?? resolve(place);
+  return new StartError(
+    command === "export"
+      ? `The export is not written: ${where}: ${reason}. Make room or choose another target.`
+      : `The import is not done: ${where}: ${reason}. Check its permissions, and the space.`,
+  );
 }
 
 async function runImport(asked: TransferAsked, around: TransferSurroundings): Promise<number> {
