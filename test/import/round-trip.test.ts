@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -139,6 +140,37 @@ test("a damaged, missing or cut file of an export is named, and not written", as
   const cut = await run("import", target, "--location", newPath());
   assert.equal(cut.code, 1);
   assert.match(cut.err, /^manifest\.jsonl is cut short\. Export again\.\n$/m);
+});
+
+test("links within an export are not followed, neither for a body nor on the way to one", async () => {
+  const { location } = await filled;
+  const target = newPath();
+  await done("export", target, "--location", location, "--only", "blob:box");
+  const outside = newPath();
+  cpSync(join(target, "blobs/box"), outside, { recursive: true });
+  const importTo = async (copy: string) => {
+    const { code, err } = await run("import", target, "--location", copy);
+    const names = await withServer(copy, async ({ blob }) => {
+      const found: string[] = [];
+      for await (const { name } of blobsAt(blob).getContainerClient("box").listBlobsFlat()) {
+        found.push(name);
+      }
+      return found;
+    });
+    return { code, err, names };
+  };
+  rmSync(join(target, "blobs/box/cool"));
+  symlinkSync(join(outside, "cool"), join(target, "blobs/box/cool"));
+  const one = await importTo(newPath());
+  assert.equal(one.code, 3);
+  assert.match(one.err, /^failed: blob box\/cool: blobs\/box\/cool is missing in the export\./m);
+  assert.deepEqual([one.names.includes("cool"), one.names.includes("large")], [false, true]);
+  rmSync(join(target, "blobs/box"), { recursive: true });
+  symlinkSync(outside, join(target, "blobs/box"));
+  const all = await importTo(newPath());
+  assert.equal(all.code, 3);
+  assert.match(all.err, /^failed: blob box\/large: "blobs\/box\/large" leads out of the source\./m);
+  assert.deepEqual([all.names.includes("cool"), all.names.includes("large")], [false, false]);
 });
 
 /** A folder of plain files, with a link that leads out of it. */
