@@ -73,6 +73,13 @@ export function loseAzuriteBytes(folder: string, blob: string): void {
   });
 }
 
+/** The documents of a collection of the blob or queue database. */
+export function azuriteDocuments(folder: string, database: "blob" | "queue", name: string) {
+  const path = join(folder, database === "blob" ? BLOBS : QUEUES);
+  const { collections } = JSON.parse(readFileSync(path, "utf8")) as Database;
+  return collections.find((collection) => collection.name === name)?.data ?? [];
+}
+
 function changeDatabase(path: string, change: (database: Database) => void): void {
   const database = JSON.parse(readFileSync(path, "utf8"));
   change(database);

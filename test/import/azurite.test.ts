@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, truncateSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -11,6 +11,7 @@ import { serveFolder } from "../upgrade/folder-server.ts";
 import {
   AZURITE_VERSIONS,
   addAzuriteAccount,
+  azuriteDocuments,
   loseAzuriteBytes,
   unpackAzuriteFixture,
 } from "./azurite-fixture.ts";
@@ -81,6 +82,52 @@ async function requireTimes(location: string): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+test("blobs of Azurite keep their times and snapshots, and messages their ids and dequeue counts", async () => {
+  const folder = azuriteFolder("3.37.0");
+  const blobs = azuriteDocuments(folder, "blob", "$BLOBS_COLLECTION$").filter(
+    ({ isCommitted, deleted }) => isCommitted !== false && deleted !== true,
+  );
+  const messages = azuriteDocuments(folder, "queue", "$MESSAGES_COLLECTION$");
+  const location = newFolder();
+  const done = await new LazuliProcess(["import", folder, "--location", location]).ended();
+  assert.equal(done.code, 0, done.err);
+  await withServer(location, async ({ blob }) => {
+    const found: string[] = [];
+    const box = blobsAt(blob).getContainerClient("box");
+    for await (const one of box.listBlobsFlat({ includeSnapshots: true })) {
+      const { createdOn, lastModified } = one.properties;
+      const times = [seconds(createdOn), seconds(lastModified)];
+      found.push([one.name, one.snapshot ?? "", ...times].join(" "));
+    }
+    const expected = blobs.map(({ name, snapshot, properties }) => {
+      const { creationTime, lastModified } = properties as Record<string, string>;
+      return [name, snapshot ?? "", seconds(creationTime), seconds(lastModified)].join(" ");
+    });
+    assert.deepEqual(found.toSorted(), expected.toSorted());
+  });
+  // Some are hidden for days.
+  const exported = newFolder();
+  assert.equal(
+    (await new LazuliProcess(["export", exported, "--location", location]).ended()).code,
+    0,
+  );
+  const lines = readFileSync(join(exported, "manifest.jsonl"), "utf8").trimEnd().split("\n");
+  const moved = lines
+    .flatMap((line) => JSON.parse(line).messages ?? [])
+    .map(({ id, dequeued }: { id: string; dequeued: number }) => `${id} ${dequeued}`);
+  const counted = messages.map(({ messageId, dequeueCount }) => `${messageId} ${dequeueCount}`);
+  assert.deepEqual(moved.toSorted(), counted.toSorted());
+  assert.ok(
+    counted.some((one) => one.endsWith(" 1")),
+    `${counted}`,
+  );
+});
+
+/** Lists tell times to the second. */
+function seconds(time: Date | string | undefined): number {
+  return Math.floor(new Date(time ?? Number.NaN).getTime() / 1_000);
 }
 
 test("a folder of Azurite that is cut short is refused in one line, and leaves nothing", async () => {
