@@ -26,9 +26,7 @@ const PAGE_BLOBS = "500";
 /** What only a server of ours lets an export read whole. */
 const OURS = "versions,deleted,uncommittedblobs,lazuli-blocks,lazuli-past,permissions";
 
-const NO_TAGS = new TransferError(
-  "The SAS does not permit to read tags. Use one with the permission t, or the key.",
-);
+const NO_TAGS = "The SAS does not permit to read tags. Use one with the permission t, or the key.";
 
 /** The containers, and those of a server of ours that were deleted and can be restored. */
 export async function* readContainers(
@@ -134,7 +132,10 @@ async function* listBlobs(
     if (isBegun || !(error instanceof RestRefusal) || error.status !== 403) throw error;
     for await (const found of list("snapshots,metadata")) {
       if (textAt(childAt(found, "Properties"), "TagCount") !== undefined) {
-        onLeftOut(`tags of the blob ${container.name}/${nameAt(found)}`, NO_TAGS);
+        onLeftOut(
+          `tags of the blob ${container.name}/${nameAt(found)}`,
+          new TransferError(NO_TAGS),
+        );
       }
       yield found;
     }
