@@ -10,7 +10,7 @@ export const COMMANDS = {
   health: "Ask a running server whether it serves; the exit code tells.",
   reload: "Make the server, or all front ends, read the configuration again.",
   import: "Bring data in: from Azurite, an export, files, or an account.",
-  export: "Write the data of an account to a folder or a tar file.",
+  export: "Write an account to a new folder, or a .tar, .tar.gz or .tar.zst.",
   "account list": "Show the accounts of a configuration file.",
   "account add": "Add an account with two new keys to it.",
   "account remove": "Remove an account from it; its data stays.",

@@ -38,12 +38,23 @@ export function commandPage(topic: string, { name }: Program = PROGRAMS.lazuli):
     commands.some((one) => taken.includes(one)),
   );
   const usages = commands.map((one) => `  ${name} ${withArgument(one)} [flags]`);
+  const exitCodes = commands.some((one) => TRANSFERS.includes(one)) ? [EXIT_CODES] : [];
   return [
     `Usage:\n${usages.join("\n")}\n`,
     `${commands.map(commandLine).join("\n")}\n`,
     `Flags:\n${flags.map((flag) => flagLine({ ...flag, commands: [] })).join("\n")}\n`,
+    ...exitCodes,
   ].join("\n");
 }
+
+const TRANSFERS: readonly CommandName[] = ["import", "export"];
+const EXIT_CODES = `Exit codes:
+  0                               Everything was moved, or was there already.
+  1                               Nothing could be moved; the message says why.
+  2                               Wrong usage.
+  3                               Some objects failed; each has a line on standard error.
+  130                             Stopped by Ctrl-C or SIGTERM.
+`;
 
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 

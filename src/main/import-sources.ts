@@ -112,8 +112,7 @@ async function files(
   }
   const open: OpenSource = async (onFailure) => {
     if (into === null) return exported as ExportSource;
-    const isLink = "is a link or a device, and is not followed";
-    return new TreeSource(tree, into, (one) => onFailure(one, isLink));
+    return new TreeSource(tree, into, onFailure);
   };
   return {
     title: into === null ? `the export ${path}` : `the files of ${path}`,

@@ -41,21 +41,35 @@ export async function runTransferCommand(
     return await run(asked, around);
   } catch (error) {
     if (error instanceof TransferError) throw new StartError(error.message);
-    throw error;
+    throw systemFailure(error, asked);
   }
+}
+
+/** One line if the system refused something: the disk is full, or a permission is missing. */
+function systemFailure(error: unknown, { command, place }: TransferAsked): unknown {
+  const { code = "", syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === undefined || error instanceof StartError) return error;
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  const reason = isFull ? "no space is left" : `${syscall} failed with ${code}`;
+  const where = path ?? resolve(place);
+  return new StartError(
+    command === "export"
+      ? `The export is not written: ${where}: ${reason}. Make room or choose another target.`
+      : `The import is not done: ${where}: ${reason}. Check its permissions, and the space.`,
+  );
 }
 
 async function runImport(asked: TransferAsked, around: TransferSurroundings): Promise<number> {
   const sources = await openImportSources(asked, around.input);
   const accounts = await openAccounts(asked, around.input, sources.accounts);
   try {
-    let code = 0;
-    for (const [account, open] of sources.byAccount(asked.account ?? accounts.names[0] ?? "")) {
+    const chosen = asked.account ?? accounts.names[0] ?? "";
+    const moves = sources.byAccount(chosen).map(([account, open]): Move => {
       const sink = new AccountSink(accounts.client(account), asked.existing, around.clock);
       const what = `${sources.title} into the account ${account} of ${accounts.where}`;
-      code ||= await move(open, sink, asked, around, `Imported ${what}`);
-    }
-    return code;
+      return { open, sink, title: `Imported ${what}` };
+    });
+    return await moveAll(moves, asked, around);
   } finally {
     await accounts.close();
   }
@@ -78,20 +92,56 @@ async function runExport(asked: TransferAsked, around: TransferSurroundings): Pr
     const open: OpenSource = async (onFailure) =>
       new AccountSource(client, choice, (name, error) => onFailure(name, (error as Error).message));
     const title = `Exported the account ${account} of ${accounts.where} to ${target}`;
-    return await move(open, new ExportSink(files), asked, around, title);
+    return await moveAll([{ open, sink: new ExportSink(files), title }], asked, around);
   } finally {
     await accounts.close();
   }
 }
 
-/** Moves everything and reports. Nothing is left half done if it fails or is stopped. */
+/** The data of one account, with where it goes. */
+interface Move {
+  readonly open: OpenSource;
+  readonly sink: Sink;
+  /** What was done, for the last line. */
+  readonly title: string;
+}
+
+/**
+ * Moves everything and reports. A sink is finished when all accounts are moved, so that nothing is
+ * left half done if one of them fails or the command is stopped.
+ */
+async function moveAll(
+  moves: readonly Move[],
+  asked: TransferAsked,
+  around: TransferSurroundings,
+): Promise<number> {
+  const begun: Sink[] = [];
+  try {
+    const ended: [title: string, done: TransferDone][] = [];
+    for (const { open, sink, title } of moves) {
+      begun.push(sink);
+      ended.push([title, await move(open, sink, asked, around)]);
+      if (around.signal.aborted) break;
+    }
+    const isStopped = ended.some(([, done]) => done.isStopped);
+    for (const sink of begun) await (isStopped ? sink.abandon() : sink.finish());
+    for (const [title, done] of ended) {
+      around.out(asked.json ? JSON.stringify({ result: done }) : sentenceOf(done, title));
+    }
+    if (isStopped) return STOPPED_EXIT_CODE;
+    return ended.some(([, { failed }]) => failed > 0) ? INCOMPLETE_EXIT_CODE : 0;
+  } catch (error) {
+    for (const sink of begun) await sink.abandon();
+    throw error;
+  }
+}
+
 async function move(
   open: OpenSource,
   sink: Sink,
   { parallel, json }: TransferAsked,
   around: TransferSurroundings,
-  title: string,
-): Promise<number> {
+): Promise<TransferDone> {
   const { clock, signal } = around;
   let bar: ProgressBar | null = null;
   let unread = 0;
@@ -99,31 +149,19 @@ async function move(
     bar?.end();
     around.err(json ? JSON.stringify({ failed: { name, reason } }) : `failed: ${name}: ${reason}`);
   };
+  const source = await open((name, reason) => {
+    unread++;
+    onFailure(name, reason);
+  });
   try {
-    const source = await open((name, reason) => {
-      unread++;
-      onFailure(name, reason);
-    });
-    try {
-      const total = await source.survey();
-      const shown = new ProgressBar(around.progress, { clock, total, noun: "objects", json });
-      bar = shown;
-      const onProgress = shown.show.bind(shown);
-      const done = await runTransfer(source, sink, { parallel, onProgress, onFailure, signal });
-      shown.end();
-      if (done.isStopped) await sink.abandon();
-      else await sink.finish();
-      const all = { ...done, failed: done.failed + unread };
-      around.out(json ? JSON.stringify({ result: all }) : sentenceOf(all, title));
-      if (done.isStopped) return STOPPED_EXIT_CODE;
-      return all.failed > 0 ? INCOMPLETE_EXIT_CODE : 0;
-    } finally {
-      await source.close();
-    }
-  } catch (error) {
+    const total = await source.survey();
+    bar = new ProgressBar(around.progress, { clock, total, noun: "objects", json });
+    const onProgress = bar.show.bind(bar);
+    const done = await runTransfer(source, sink, { parallel, onProgress, onFailure, signal });
+    return { ...done, failed: done.failed + unread };
+  } finally {
     bar?.end();
-    await sink.abandon();
-    throw error;
+    await source.close();
   }
 }
 

@@ -17,10 +17,11 @@ import {
   type Written,
 } from "./item.ts";
 import { GONE, isoOf, pastHeaders, versionHeaders } from "./past.ts";
-import { isSmallPut, putBlob, putSmallBlobs } from "./put-blob.ts";
+import { putBlob } from "./put-blob.ts";
 import { putEntities } from "./put-entities.ts";
 import { putDirectory, putFile, removeItem, setTerms } from "./put-file.ts";
 import { putMessages, restoreMessages } from "./put-messages.ts";
+import { isSmallPut, putSmallBlobs } from "./put-small-blobs.ts";
 import type { Asked, Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { metadataHeaders, policiesBody } from "./written-headers.ts";
@@ -41,6 +42,12 @@ export class AccountSink implements Sink {
   /** Directories whose times are set when everything is in them. */
   #directories: DirectoryItem[] = [];
   readonly #shares = new Map<string, ShareItem>();
+  /** Settings of services: they are set when everything else is written. */
+  readonly #settings: ServiceItem[] = [];
+  /** The settings that were replaced. */
+  readonly #oldSettings: ServiceItem[] = [];
+  /** Queues of which some messages are written. */
+  readonly #begunQueues = new Set<string>();
   /** Whether the target takes many small blobs at once; known when it has a container. */
   #takesMany = false;
   readonly #deleted: DeletedHolders;
@@ -71,6 +78,7 @@ export class AccountSink implements Sink {
         return putBlob(client, item, this.#containerOf(item));
       case "messages":
         if (this.#filledQueues.has(item.queue)) return "skipped";
+        this.#begunQueues.add(item.queue);
         if (await client.isOurs("queue")) await restoreMessages(client, item.queue, item.messages);
         else await putMessages(client, item.queue, item.messages, this.#clock);
         return "written";
@@ -105,9 +113,19 @@ export class AccountSink implements Sink {
     return this.#target(`container ${container}`);
   }
 
+  /**
+   * A queue gets the rest of its messages even if the transfer is interrupted: a run with
+   * `--existing skip` takes a queue with messages for whole.
+   */
+  completes(item: Item): boolean {
+    if (item.kind !== "messages" || this.#existing === "fail") return false;
+    return this.#begunQueues.has(item.queue);
+  }
+
   async finish(): Promise<void> {
     await this.#finishDirectories();
     await this.#deleted.finish();
+    for (const item of this.#settings) await this.#replaceSettings(item);
   }
 
   async #finishDirectories(): Promise<void> {
@@ -119,6 +137,7 @@ export class AccountSink implements Sink {
 
   async abandon(): Promise<void> {
     if (this.#existing !== "fail") return;
+    for (const item of this.#oldSettings.reverse()) await this.#set(item);
     for (const asked of [...this.#created.values()].reverse()) await this.#client.request(asked);
   }
 
@@ -128,20 +147,14 @@ export class AccountSink implements Sink {
 
   /** Creates what others lie in. False if it is there already, and may be. */
   async #create(item: Item & { name: string }, asked: Asked, taken: string): Promise<boolean> {
-    const { status } = await this.#client.request({ ...asked, expects: [taken] });
-    if (status < 300) {
-      const { service, path, isEncoded, query = {} } = asked;
-      const { restype } = query;
-      const own = item.kind === "table" ? `Tables('${item.name}')` : path;
-      this.#created.set(nameOf(item), {
-        service,
-        method: "DELETE",
-        path: own,
-        ...(isEncoded === undefined && item.kind !== "table" ? {} : { isEncoded: true }),
-        ...(restype === undefined ? {} : { query: { restype } }),
-        headers: await this.#headersToDelete(item),
-        expects: [404],
-      });
+    const place = placeOf(item, asked);
+    // Whoever creates a queue has looked already.
+    const isFree = item.kind === "queue" || (await this.#isFree(place));
+    const answer = await this.#client.request({ ...asked, expects: [taken] });
+    // If the answer to a first try was lost, the second one finds what the first has created.
+    if (answer.status < 300 || (isFree && answer.isRepeated === true)) {
+      const headers = { ...place.headers, ...(await this.#headersToDelete(item)) };
+      this.#created.set(nameOf(item), { ...place, method: "DELETE", headers, expects: [404] });
       return true;
     }
     if (this.#existing !== "fail") return false;
@@ -151,27 +164,38 @@ export class AccountSink implements Sink {
     );
   }
 
+  /** Whether there is certainly nothing of this name. Some servers and SAS do not tell. */
+  async #isFree(place: Omit<Asked, "method">): Promise<boolean> {
+    const expects = [400, 403, 404, 405, 501];
+    return (await this.#client.request({ ...place, method: "GET", expects })).status === 404;
+  }
+
   /** A server of ours keeps nothing of an import that is given up, although it keeps deletions. */
   async #headersToDelete({ kind }: Item): Promise<Headers> {
-    if (kind === "table") return TABLE_HEADERS;
     if (kind !== "container" && kind !== "share") return {};
     const isOurs = await this.#client.isOurs(kind === "container" ? "blob" : "file");
     const snapshots = kind === "share" ? { "x-ms-delete-snapshots": "include" } : {};
     return { ...snapshots, ...(isOurs ? GONE : {}) };
   }
 
-  async #putService({ service, xml }: ServiceItem): Promise<Written> {
+  #putService(item: ServiceItem): Written {
     // The defaults of a new account cannot be told from settings that somebody chose.
     if (this.#existing === "skip") return "skipped";
-    await this.#client.request({
-      service,
-      method: "PUT",
-      path: "",
-      query: { restype: "service", comp: "properties" },
-      headers: { "Content-Type": "application/xml" },
-      body: Buffer.from(xml),
-    });
+    this.#settings.push(item);
     return "written";
+  }
+
+  async #replaceSettings(item: ServiceItem): Promise<void> {
+    const { service } = item;
+    const { bytes } = await this.#client.request({ ...SETTINGS, service, method: "GET" });
+    this.#oldSettings.push({ kind: "service", service, xml: bytes.toString("utf8") });
+    await this.#set(item);
+  }
+
+  async #set({ service, xml }: ServiceItem): Promise<void> {
+    const headers = { "Content-Type": "application/xml" };
+    const body = Buffer.from(xml);
+    await this.#client.request({ ...SETTINGS, service, method: "PUT", headers, body });
   }
 
   async #putContainer(item: ContainerItem): Promise<Written> {
@@ -353,6 +377,17 @@ function requireNoSnapshots({ name, snapshots = 0 }: ShareItem): void {
       "already. Delete it, or leave it out with --only, or say --existing overwrite.",
   );
 }
+
+/** What the requests about a container, queue, table or share have in common. */
+function placeOf(item: Item & { name: string }, asked: Asked): Omit<Asked, "method"> {
+  const { service, path, query: { restype } = {} } = asked;
+  if (item.kind === "table") {
+    return { service, path: `Tables('${item.name}')`, isEncoded: true, headers: TABLE_HEADERS };
+  }
+  return { service, path, ...(restype === undefined ? {} : { query: { restype } }) };
+}
+
+const SETTINGS = { path: "", query: { restype: "service", comp: "properties" } } as const;
 
 const TABLE_HEADERS = {
   Accept: "application/json;odata=nometadata",

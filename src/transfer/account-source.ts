@@ -1,6 +1,7 @@
 import type { Choice } from "./choice.ts";
 import { groupEntities } from "./entity-groups.ts";
 import { type Item, SERVICE_KINDS, type Source } from "./item.ts";
+import { listOrLeaveOut, type OnLeftOut } from "./left-out.ts";
 import { readBlobs, readContainers } from "./read-blobs.ts";
 import { listMessages, readMessages, readQueues } from "./read-queues.ts";
 import { readShare, readShares } from "./read-shares.ts";
@@ -11,17 +12,13 @@ import type { RestClient } from "./rest-client.ts";
 export class AccountSource implements Source {
   readonly #client: RestClient;
   readonly #choice: Choice;
-  readonly #onFailure: (name: string, error: unknown) => void;
+  readonly #onLeftOut: OnLeftOut;
 
-  /** `onFailure` learns of messages that cannot be read; it may throw. */
-  constructor(
-    client: RestClient,
-    choice: Choice,
-    onFailure: (name: string, error: unknown) => void,
-  ) {
+  /** `onLeftOut` learns of what cannot be read, or is gone when its turn comes. */
+  constructor(client: RestClient, choice: Choice, onLeftOut: OnLeftOut) {
     this.#client = client;
     this.#choice = choice;
-    this.#onFailure = onFailure;
+    this.#onLeftOut = onLeftOut;
   }
 
   /** Unknown until everything is listed. */
@@ -43,6 +40,10 @@ export class AccountSource implements Source {
     return this.#client.has(service) && this.#choice.hasService(service);
   }
 
+  #asFarAs<T>(name: string, list: AsyncIterable<T>): AsyncGenerator<T> {
+    return listOrLeaveOut(name, this.#onLeftOut, list);
+  }
+
   /** Emulators and a SAS for data do not permit to read the settings of some services. */
   async *#services(): AsyncGenerator<Item> {
     for (const service of SERVICE_KINDS.filter((one) => this.#client.has(one))) {
@@ -55,19 +56,21 @@ export class AccountSource implements Source {
   }
 
   async *#blobs(): AsyncGenerator<Item> {
-    for await (const container of readContainers(this.#client)) {
+    for await (const container of readContainers(this.#client, this.#onLeftOut)) {
       if (!this.#choice.hasItem(container)) continue;
       yield container;
-      yield* readBlobs(this.#client, container);
+      const blobs = readBlobs(this.#client, container, this.#onLeftOut);
+      yield* this.#asFarAs(`what is in the container ${container.name}`, blobs);
     }
   }
 
   async *#queues(): AsyncGenerator<Item> {
-    for await (const item of readQueues(this.#client)) {
+    for await (const item of readQueues(this.#client, this.#onLeftOut)) {
       if (!this.#choice.hasItem(item)) continue;
       yield item;
       if (await this.#client.isOurs("queue")) {
-        for await (const messages of listMessages(this.#client, item.name)) {
+        const pages = listMessages(this.#client, item.name);
+        for await (const messages of this.#asFarAs(`messages of the queue ${item.name}`, pages)) {
           yield { kind: "messages", queue: item.name, messages };
         }
         continue;
@@ -76,23 +79,26 @@ export class AccountSource implements Source {
         const messages = await readMessages(this.#client, item.name);
         if (messages.length > 0) yield { kind: "messages", queue: item.name, messages };
       } catch (error) {
-        this.#onFailure(`messages of the queue ${item.name}`, error);
+        this.#onLeftOut(`messages of the queue ${item.name}`, error);
       }
     }
   }
 
   async *#tables(): AsyncGenerator<Item> {
-    for await (const item of readTables(this.#client)) {
+    for await (const item of readTables(this.#client, this.#onLeftOut)) {
       if (!this.#choice.hasItem(item)) continue;
       yield item;
-      yield* groupEntities(item.name, readEntities(this.#client, item.name));
+      const entities = readEntities(this.#client, item.name);
+      const all = this.#asFarAs(`entities of the table ${item.name}`, entities);
+      yield* groupEntities(all);
     }
   }
 
   async *#shares(): AsyncGenerator<Item> {
-    for await (const item of readShares(this.#client)) {
+    for await (const item of readShares(this.#client, this.#onLeftOut)) {
       if (!this.#choice.hasItem(item)) continue;
-      yield* readShare(this.#client, item);
+      const all = readShare(this.#client, item, this.#onLeftOut);
+      yield* this.#asFarAs(`what is in the share ${item.name}`, all);
     }
   }
 }

@@ -15,6 +15,8 @@ export interface Answer {
   readonly status: number;
   /** The error code of a refusal that was expected. */
   readonly code: string | null;
+  /** Whether the request was sent more than once, and the server may have executed it before. */
+  readonly isRepeated?: boolean;
   header(name: string): string | undefined;
   /** All headers, with names as sent. */
   readonly raw: readonly string[];

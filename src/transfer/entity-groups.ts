@@ -4,27 +4,34 @@ import type { EntitiesItem, Entity } from "./item.ts";
 const GATHERED_MAX = 2_000;
 const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
 
-/** Gathers entities of a table into groups of one partition each, which one transaction can write. */
+export interface TableEntity {
+  readonly table: string;
+  readonly entity: Entity;
+}
+
+/** Gathers entities into groups of one partition each, which one transaction can write. */
 export async function* groupEntities(
-  table: string,
-  entities: AsyncIterable<Entity> | Iterable<Entity>,
+  entities: AsyncIterable<TableEntity>,
 ): AsyncGenerator<EntitiesItem> {
+  let current = "";
   let groups = new Map<string, Entity[]>();
-  let count = 0;
-  let chars = 0;
-  for await (const entity of entities) {
+  let [count, chars] = [0, 0];
+  for await (const { table, entity } of entities) {
+    const isFull = count === GATHERED_MAX || chars >= GATHERED_CHARS_MAX;
+    if (isFull || table !== current) {
+      yield* itemsOf(current, groups);
+      groups = new Map();
+      [count, chars] = [0, 0];
+    }
+    current = table;
     const partition = `${entity.PartitionKey}`;
     const group = groups.get(partition);
     if (group === undefined) groups.set(partition, [entity]);
     else group.push(entity);
+    count++;
     for (const value of Object.values(entity)) chars += `${value}`.length;
-    if (++count < GATHERED_MAX && chars < GATHERED_CHARS_MAX) continue;
-    yield* itemsOf(table, groups);
-    groups = new Map();
-    count = 0;
-    chars = 0;
   }
-  yield* itemsOf(table, groups);
+  yield* itemsOf(current, groups);
 }
 
 function* itemsOf(table: string, groups: ReadonlyMap<string, Entity[]>): Generator<EntitiesItem> {

@@ -2,6 +2,21 @@ import type { Bytes } from "../base/bytes.ts";
 import type { Body } from "./item.ts";
 import { TransferError } from "./transfer-error.ts";
 
+/** Longer bodies are not held. */
+const HELD_BYTES_MAX = 256 * 1024;
+
+/** The same body with its bytes in memory, if it is small: it can be read, then. */
+export async function heldIfSmall(body: Body): Promise<Body> {
+  if (body.bytes > HELD_BYTES_MAX) return body;
+  const bytes = await gathered(body);
+  return {
+    bytes: bytes.length,
+    async *read(from = 0, count = bytes.length - from) {
+      yield bytes.subarray(from, from + count);
+    },
+  };
+}
+
 /** All bytes of a small body. */
 export async function gathered(body: Body): Promise<Bytes> {
   const parts: Bytes[] = [];

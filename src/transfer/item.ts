@@ -301,6 +301,8 @@ export interface Sink {
   isForMany?(item: Item): item is BlobItem;
   /** Writes such items; each of them may fail by itself. */
   putMany?(items: readonly BlobItem[]): Promise<readonly (Written | TransferError)[]>;
+  /** Whether a transfer that is interrupted still writes this item, which completes others. */
+  completes?(item: Item): boolean;
   /** Makes everything visible or durable. */
   finish(): Promise<void>;
   /** Removes what must not be seen half done. */

@@ -2,10 +2,12 @@ import { KIB, MIB } from "../base/limits.ts";
 import { element, XML_DECLARATION } from "../front/rest/xml/write-xml.ts";
 import { writeControl } from "./access-control.ts";
 import type { Target } from "./existing.ts";
+import { heldIfSmall } from "./gathered.ts";
 import type { BlobItem, BlobRevision, Block, Body, Pairs, Written } from "./item.ts";
 import { listAll, nameAt } from "./listed.ts";
 import { isoOf, pastHeaders } from "./past.ts";
-import type { Asked, Headers, RestClient, Together } from "./rest-client.ts";
+import { removeHalfWritten } from "./remove-half-written.ts";
+import type { Asked, Headers, RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
 
@@ -15,33 +17,34 @@ const PUT_BYTES_MAX = 5_000 * MIB;
 const BLOCK_BYTES = 100 * MIB;
 /** The most bytes of Put Page and Append Block. */
 const WRITE_BYTES_MAX = 4 * MIB;
-/** Blobs up to this length go together with others. */
-const SMALL_BYTES_MAX = 64 * KIB;
 /** A body from this length on is not sent to find out that the blob is there already. */
 const LOOK_FIRST_BYTES = 64 * KIB;
 
 /** Writes a blob with its other revisions and its uncommitted blocks. */
 export async function putBlob(
   client: RestClient,
-  item: BlobItem,
+  given: BlobItem,
   target: Target,
 ): Promise<Written> {
-  const path = `${item.container}/${item.name}`;
+  const path = `${given.container}/${given.name}`;
   const isLooked = !target.isNew && target.existing !== "overwrite";
-  if (isLooked && (await isThere(client, path, item))) return "skipped";
-  if (!target.isNew && target.existing === "overwrite") await deleteBlob(client, path);
-  const once: Headers = isLooked ? { "If-None-Match": "*" } : {};
+  if (isLooked && (await isThere(client, path, given))) return "skipped";
   const isOurs = await client.isOurs("blob");
-  if (!isOurs) requireOrdinary(item);
+  if (!isOurs) requireOrdinary(given);
+  const replaces = !target.isNew && target.existing === "overwrite";
+  const item = replaces ? await heldItem(given) : given;
+  if (replaces) await deleteBlob(client, path);
+  const once: Headers = isLooked ? { "If-None-Match": "*" } : {};
   for (const [at, revision] of item.revisions.entries()) {
-    const past = isOurs ? pastOf(revision) : {};
-    // Put Blob takes the past with the bytes; the others need a request of their own.
-    const isAtOnce = isPutWhole(revision);
-    const headers = { ...(at === 0 ? once : {}), ...(isAtOnce ? past : {}) };
-    if (!(await putRevision(client, path, revision, headers))) return "skipped";
-    if (!isAtOnce && "x-lazuli-past" in past) await place(client, path, past);
-    if (isOurs || revision.snapshot === undefined) continue;
-    await client.request({ ...PUT, path, query: { comp: "snapshot" } });
+    try {
+      const isWritten = await addRevision(client, path, revision, at === 0 ? once : {}, isOurs);
+      if (!isWritten) return "skipped";
+    } catch (error) {
+      if (error instanceof TransferError) {
+        await removeRevisions(client, path, item.revisions.slice(0, at));
+      }
+      throw error;
+    }
   }
   const isDataLake = item.revisions.at(-1)?.dataLake === true;
   for (const { id, body } of item.staged ?? []) {
@@ -50,43 +53,51 @@ export async function putBlob(
   return "written";
 }
 
-/** Whether one request writes the whole blob to a server of ours. */
-export function isSmallPut({ revisions, staged = [] }: BlobItem, target: Target): boolean {
-  const [revision] = revisions;
-  if (revision === undefined || revisions.length > 1 || staged.length > 0) return false;
-  if (revision.body.bytes > SMALL_BYTES_MAX || !isPutWhole(revision)) return false;
-  return target.isNew || target.existing === "overwrite" || isCurrent(revision);
+/** A later run would take a blob with a part of its revisions for whole. */
+async function removeRevisions(
+  client: RestClient,
+  path: string,
+  revisions: readonly BlobRevision[],
+): Promise<void> {
+  // A server of ours has snapshots and versions of a name without a blob.
+  for (const { snapshot, version, isEarlier } of revisions) {
+    const own = { ...deletion(path), headers: {} };
+    if (snapshot !== undefined) await removeHalfWritten(client, { ...own, query: { snapshot } });
+    else if (isEarlier === true && version !== undefined) {
+      await removeHalfWritten(client, { ...own, query: { versionid: version } });
+    }
+  }
+  if (revisions.length > 0) await removeHalfWritten(client, deletion(path));
 }
 
-function isCurrent({ deleted, isEarlier }: BlobRevision): boolean {
+/** False if `once` forbids it, because the blob is there. */
+async function addRevision(
+  client: RestClient,
+  path: string,
+  revision: BlobRevision,
+  once: Headers,
+  isOurs: boolean,
+): Promise<boolean> {
+  const past = isOurs ? pastOf(revision) : {};
+  // Put Blob takes the past with the bytes; the others need a request of their own.
+  const isAtOnce = isPutWhole(revision);
+  const headers = { ...once, ...(isAtOnce ? past : {}) };
+  if (!(await putRevision(client, path, revision, headers))) return false;
+  if (!isAtOnce && "x-lazuli-past" in past) await place(client, path, past);
+  if (!isOurs && revision.snapshot !== undefined) {
+    await client.request({ ...PUT, path, query: { comp: "snapshot" } });
+  }
+  return true;
+}
+
+export function isCurrent({ deleted, isEarlier }: BlobRevision): boolean {
   return deleted === undefined && isEarlier !== true;
 }
 
-/** Writes small blobs of one container, in few requests. */
-export async function putSmallBlobs(
-  client: RestClient,
-  container: string,
-  items: readonly BlobItem[],
-  { isNew, existing }: Target,
-): Promise<(Written | TransferError)[]> {
-  const replaces = !isNew && existing === "overwrite";
-  const once: Headers = isNew || replaces ? {} : { "If-None-Match": "*" };
-  const pathOf = ({ name }: BlobItem) => `${container}/${name}`;
-  const puts = (item: BlobItem): Asked => {
-    const [revision] = item.revisions as readonly [BlobRevision];
-    const headers = { ...blobHeaders(revision), ...once, ...pastOf(revision) };
-    return { ...PUT, path: pathOf(item), headers, body: revision.body, expects: TAKEN };
-  };
-  const deletions = replaces ? items.map((item) => deletion(pathOf(item))) : [];
-  const deleted = await client.together(container, deletions);
-  const free = items.filter((_, at) => !(deleted[at] instanceof TransferError));
-  const answers = await client.together(container, free.map(puts));
-  const byItem = new Map(free.map((item, at) => [item, answers[at] as Together]));
-  return items.map((item, at) => {
-    const answer = byItem.get(item) ?? (deleted[at] as Together);
-    if (answer instanceof TransferError) return answer;
-    return answer.status < 300 ? "written" : "skipped";
-  });
+/** With small bodies in memory: what cannot be read must not cost the blob that is there. */
+export async function heldItem(item: BlobItem): Promise<BlobItem> {
+  const hold = async (one: BlobRevision) => ({ ...one, body: await heldIfSmall(one.body) });
+  return { ...item, revisions: await Promise.all(item.revisions.map(hold)) };
 }
 
 /** Clients cannot make what was deleted, nor versions of chosen ids. */
@@ -100,7 +111,7 @@ function requireOrdinary({ revisions }: BlobItem): void {
 }
 
 /** What clients cannot set, for a server of ours. */
-function pastOf(revision: BlobRevision): Headers {
+export function pastOf(revision: BlobRevision): Headers {
   const { snapshot, version, isEarlier, etag, deleted, until } = revision;
   const { dataLake, encryptionContext, copy, tierChanged } = revision;
   const as = snapshot !== undefined ? "snapshot" : isEarlier === true ? "version" : "current";
@@ -127,7 +138,7 @@ async function place(client: RestClient, path: string, headers: Headers): Promis
   await client.request({ ...PUT, path, query: { comp: "lazuli-revision" }, headers });
 }
 
-const PUT = { service: "blob", method: "PUT" } as const;
+export const PUT = { service: "blob", method: "PUT" } as const;
 
 async function isThere(client: RestClient, path: string, item: BlobItem): Promise<boolean> {
   const [first, second] = item.revisions;
@@ -161,7 +172,7 @@ async function deleteBlob(client: RestClient, path: string): Promise<void> {
   await client.request(deletion(path));
 }
 
-function deletion(path: string): Asked {
+export function deletion(path: string): Asked {
   const headers = { "x-ms-delete-snapshots": "include" };
   return { service: "blob", method: "DELETE", path, headers, expects: [404] };
 }
@@ -201,20 +212,59 @@ async function putBytes(
         "x-ms-blob-sequence-number": revision.sequenceNumber ?? "0",
       };
       if (!(await create(client, path, { ...headers, ...size }))) return false;
-      for (const [from, until] of revision.ranges ?? [[0, bytes] as const]) {
-        await putPages(client, path, revision.body, from, until);
-      }
+      await fill(client, path, async () => {
+        for (const [from, until] of revision.ranges ?? [[0, bytes] as const]) {
+          await putPages(client, path, revision.body, from, until);
+        }
+      });
       return true;
     }
     case "AppendBlob": {
       if (!(await create(client, path, headers))) return false;
-      for (const { body } of appendedParts(revision)) {
-        await client.request({ ...PUT, path, query: { comp: "appendblock" }, body });
-      }
+      await fill(client, path, () => putAppended(client, path, revision));
       if (revision.sealed) await client.request({ ...PUT, path, query: { comp: "seal" } });
       return true;
     }
   }
+}
+
+/** Writes the bytes of a blob that is there. If they fail, a later run would take it for whole. */
+async function fill(client: RestClient, path: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (error instanceof TransferError) await removeHalfWritten(client, deletion(path));
+    throw error;
+  }
+}
+
+/** An append whose answer was lost is sent again: its position keeps it from being done twice. */
+async function putAppended(
+  client: RestClient,
+  path: string,
+  revision: BlobRevision,
+): Promise<void> {
+  let at = 0;
+  for (const { body } of appendedParts(revision)) {
+    const { code } = await client.request({
+      ...PUT,
+      path,
+      query: { comp: "appendblock" },
+      headers: { "x-ms-blob-condition-appendpos": `${at}` },
+      body,
+      expects: [NOT_AT_END],
+    });
+    at += body.bytes;
+    if (code === NOT_AT_END) await requireBytes(client, path, at);
+  }
+}
+
+const NOT_AT_END = "AppendPositionConditionNotMet";
+
+async function requireBytes(client: RestClient, path: string, bytes: number): Promise<void> {
+  const found = await client.request({ service: "blob", method: "HEAD", path });
+  if (found.header("content-length") === `${bytes}`) return;
+  throw new TransferError("Somebody else appends to it. Import it again when nobody writes to it.");
 }
 
 const TAGS_HEADER_CHARS_MAX = 2_048;
@@ -239,7 +289,7 @@ async function putTags(client: RestClient, path: string, tags: Pairs): Promise<v
 }
 
 /** Whether one Put Blob writes everything, so that its past can come with it. */
-function isPutWhole(revision: BlobRevision): boolean {
+export function isPutWhole(revision: BlobRevision): boolean {
   const { type, blocks = [], body, control, expires } = revision;
   const isOne = type === "BlockBlob" && blocks.length === 0 && body.bytes <= PUT_BYTES_MAX;
   const keepsMd5 = revision.contentMd5 !== undefined || revision.computesMd5 === true;
@@ -250,7 +300,7 @@ function isPutWhole(revision: BlobRevision): boolean {
 /** The first version with the tier Cold. */
 const COLD_SINCE = "2021-12-02";
 
-function blobHeaders(revision: BlobRevision): Record<string, string> {
+export function blobHeaders(revision: BlobRevision): Record<string, string> {
   const tags = tagsText(revision);
   return {
     "x-ms-blob-type": revision.type,
@@ -268,7 +318,7 @@ async function create(client: RestClient, path: string, headers: Headers): Promi
   return status < 300;
 }
 
-const TAKEN = ["BlobAlreadyExists"];
+export const TAKEN = ["BlobAlreadyExists"];
 
 async function putBlockBlob(
   client: RestClient,

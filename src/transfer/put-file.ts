@@ -1,46 +1,100 @@
 import type { Target } from "./existing.ts";
+import { heldIfSmall } from "./gathered.ts";
 import type { DirectoryItem, FileItem, FileTerms, RemovalItem, Written } from "./item.ts";
 import { versionHeaders } from "./past.ts";
 import { partsOf } from "./put-blob.ts";
-import type { RestClient } from "./rest-client.ts";
+import { removeHalfWritten } from "./remove-half-written.ts";
+import type { Asked, RestClient } from "./rest-client.ts";
+import { TransferError } from "./transfer-error.ts";
 import { contentHeaders, metadataHeaders } from "./written-headers.ts";
 
 const PUT = { service: "file", method: "PUT" } as const;
 /** A longer descriptor goes through a request of its own. */
 const PERMISSION_CHARS_MAX = 8_000;
 
-/** Creates a file, writes its ranges, and sets its times, which the writes have changed. */
+/**
+ * Creates a file, writes its ranges, and sets its times, which the writes have changed. A file that
+ * is read-only takes no writes, so it becomes so at the end. One that cannot be written whole is
+ * removed: later it would be taken for whole.
+ */
 export async function putFile(
   client: RestClient,
-  item: FileItem,
+  given: FileItem,
   target: Target,
 ): Promise<Written> {
-  const path = `${item.share}/${item.path}`;
-  if (!target.isNew && target.existing !== "overwrite" && (await isThere(client, path))) {
+  const path = `${given.share}/${given.path}`;
+  const mayBeThere = !target.isNew;
+  if (mayBeThere && target.existing !== "overwrite" && (await isThere(client, path))) {
     return "skipped";
   }
+  // What cannot be read must not cost the file that is there.
+  const item = mayBeThere ? { ...given, body: await heldIfSmall(given.body) } : given;
   const terms = await termsHeaders(client, item.share, item);
-  const { bytes } = item.body;
-  const content = contentHeaders(item, "x-ms-");
-  const size = { "x-ms-type": "file", "x-ms-content-length": `${bytes}` };
   const past = await versionHeaders(client, "file", item);
-  const headers = { ...size, ...content, ...terms, ...past, ...metadataHeaders(item.metadata) };
-  await client.request({ ...PUT, path, headers });
+  const writable = { ...terms, "x-ms-file-attributes": attributesOf(item, (one) => one !== RO) };
+  const size = { "x-ms-type": "file", "x-ms-content-length": `${item.body.bytes}` };
+  const content = contentHeaders(item, "x-ms-");
+  const metadata = metadataHeaders(item.metadata);
+  await changeOf(client, path, {
+    headers: { ...size, ...content, ...writable, ...past, ...metadata },
+  });
+  try {
+    const isWritten = await putRanges(client, path, item);
+    if (isWritten || isReadOnly(item)) {
+      const query = { comp: "properties" };
+      const headers = { ...content, ...terms, ...past };
+      // A request that is repeated finds the file read-only.
+      const expects = isReadOnly(item) ? [READ_ONLY_REFUSAL] : [];
+      await client.request({ ...PUT, path, query, headers, expects });
+    }
+  } catch (error) {
+    if (error instanceof TransferError) await removeHalfWritten(client, { ...DELETE, path });
+    throw error;
+  }
+  return "written";
+}
+
+/** Whether anything was written. */
+async function putRanges(client: RestClient, path: string, item: FileItem): Promise<boolean> {
   let isWritten = false;
-  for (const [from, until] of item.ranges ?? [[0, bytes] as const]) {
+  for (const [from, until] of item.ranges ?? [[0, item.body.bytes] as const]) {
     for (const { at, body } of partsOf(item.body, from, until)) {
       const range = `bytes=${at}-${at + body.bytes - 1}`;
-      const write = { "x-ms-write": "update", "x-ms-range": range };
-      const query = { comp: "range" };
-      await client.request({ ...PUT, path, query, headers: write, body });
+      const headers = { "x-ms-write": "update", "x-ms-range": range };
+      await client.request({ ...PUT, path, query: { comp: "range" }, headers, body });
       isWritten = true;
     }
   }
-  if (isWritten) {
-    const query = { comp: "properties" };
-    await client.request({ ...PUT, path, query, headers: { ...content, ...terms, ...past } });
-  }
-  return "written";
+  return isWritten;
+}
+
+const RO = "ReadOnly";
+const READ_ONLY_REFUSAL = "ReadOnlyAttribute";
+const DELETE = { service: "file", method: "DELETE" } as const;
+
+function attributesOf({ attributes = "None" }: FileTerms, has: (name: string) => boolean): string {
+  const names = attributes.split("|").map((name) => name.trim());
+  return names.filter(has).join("|") || "None";
+}
+
+function isReadOnly(terms: FileTerms): boolean {
+  return attributesOf(terms, (name) => name === RO) === RO;
+}
+
+/** Replaces or removes a file. One that is read-only there is made writable before. */
+async function changeOf(client: RestClient, path: string, asked: Partial<Asked>): Promise<void> {
+  const change = { ...PUT, path, ...asked };
+  const expects = [...(asked.expects ?? []), READ_ONLY_REFUSAL];
+  const { code } = await client.request({ ...change, expects });
+  if (code !== READ_ONLY_REFUSAL) return;
+  const headers = {
+    "x-ms-file-attributes": "None",
+    "x-ms-file-creation-time": "preserve",
+    "x-ms-file-last-write-time": "preserve",
+    "x-ms-file-permission": "preserve",
+  };
+  await client.request({ ...PUT, path, query: { comp: "properties" }, headers });
+  await client.request(change);
 }
 
 async function isThere(client: RestClient, path: string): Promise<boolean> {
@@ -79,10 +133,8 @@ export async function putDirectory(
 
 /** Removes a file or an empty directory. */
 export async function removeItem(client: RestClient, item: RemovalItem): Promise<void> {
-  await client.request({
-    service: "file",
+  await changeOf(client, `${item.share}/${item.path}`, {
     method: "DELETE",
-    path: `${item.share}/${item.path}`,
     ...(item.isDirectory ? { query: { restype: "directory" } } : {}),
     expects: [404],
   });

@@ -28,6 +28,7 @@ export async function putMessages(
       path: `${queue}/messages`,
       query: { messagettl: `${lifeS}`, visibilitytimeout: `${Math.min(hiddenS, last)}` },
       body: Buffer.from(`${XML_DECLARATION}<QueueMessage>${text}</QueueMessage>`),
+      isRepeatable: false,
     });
   }
 }

@@ -3,6 +3,7 @@ import { readControl } from "./access-control.ts";
 import { RestRefusal } from "./answer.ts";
 import { fetchTogether } from "./fetch-together.ts";
 import type { BlobItem, ContainerItem, StagedBlock } from "./item.ts";
+import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import {
   childAt,
   deletableAt,
@@ -17,6 +18,7 @@ import { versionOf, versionQuery } from "./past.ts";
 import { RevisionReader } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
 import type { Headers, RestClient } from "./rest-client.ts";
+import { TransferError } from "./transfer-error.ts";
 
 const GET = { service: "blob", method: "GET" } as const;
 /** Few enough that a page with metadata and tags is not too long for the parser. */
@@ -24,8 +26,13 @@ const PAGE_BLOBS = "500";
 /** What only a server of ours lets an export read whole. */
 const OURS = "versions,deleted,uncommittedblobs,lazuli-blocks,lazuli-past,permissions";
 
+const NO_TAGS = "The SAS does not permit to read tags. Use one with the permission t, or the key.";
+
 /** The containers, and those of a server of ours that were deleted and can be restored. */
-export async function* readContainers(client: RestClient): AsyncGenerator<ContainerItem> {
+export async function* readContainers(
+  client: RestClient,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<ContainerItem> {
   const isOurs = await client.isOurs("blob");
   const query = { comp: "list", include: isOurs ? "metadata,deleted" : "metadata" };
   const path = ["Containers", "Container"];
@@ -35,17 +42,22 @@ export async function* readContainers(client: RestClient): AsyncGenerator<Contai
     const of = { restype: "container", comp: "acl", ...versionQuery(deletable) };
     const acl = { ...GET, path: name, query: of };
     const access = textAt(childAt(found, "Properties"), "PublicAccess");
-    yield {
-      kind: "container",
+    const container = await readOrLeaveOut(`container ${name}`, onLeftOut, async () => ({
+      kind: "container" as const,
       name,
       ...deletable,
       ...versionedAt(found),
       metadata: pairsAt(found, "Metadata"),
-      ...(access === "blob" || access === "container" ? { publicAccess: access } : {}),
+      ...publicAccessOf(access),
       policies: await policiesAt(client, acl),
       ...(isOurs ? await rootOf(client, name, versionQuery(deletable)) : {}),
-    };
+    }));
+    if (container !== null) yield container;
   }
+}
+
+function publicAccessOf(access: string | undefined): Pick<ContainerItem, "publicAccess"> {
+  return access === "blob" || access === "container" ? { publicAccess: access } : {};
 }
 
 /** The root directory of a container; nothing for a flat one. */
@@ -64,9 +76,10 @@ async function rootOf(
 export async function* readBlobs(
   client: RestClient,
   container: Pick<ContainerItem, "name" | "version">,
+  onLeftOut: OnLeftOut,
 ): AsyncGenerator<BlobItem> {
   const isOurs = await client.isOurs("blob");
-  const blobs = listedBlobs(client, container, isOurs);
+  const blobs = listedBlobs(client, container, isOurs, onLeftOut);
   const isTogether = isOurs && container.version === undefined;
   yield* isTogether ? fetchTogether(client, container.name, blobs) : blobs;
 }
@@ -75,23 +88,33 @@ async function* listedBlobs(
   client: RestClient,
   container: Pick<ContainerItem, "name" | "version">,
   isOurs: boolean,
+  onLeftOut: OnLeftOut,
 ): AsyncGenerator<BlobItem> {
+  const read = (name: string, group: readonly XmlElement[]) =>
+    readOrLeaveOut(`blob ${container.name}/${name}`, onLeftOut, () =>
+      blobOf(client, container, name, group),
+    );
   let name: string | null = null;
   let group: XmlElement[] = [];
-  for await (const found of listBlobs(client, container, isOurs)) {
+  for await (const found of listBlobs(client, container, isOurs, onLeftOut)) {
     const own = nameAt(found);
-    if (own !== name && name !== null) yield await blobOf(client, container, name, group);
+    if (own !== name && name !== null) {
+      const blob = await read(name, group);
+      if (blob !== null) yield blob;
+    }
     if (own !== name) group = [];
     name = own;
     group.push(found);
   }
-  if (name !== null) yield await blobOf(client, container, name, group);
+  const last = name === null ? null : await read(name, group);
+  if (last !== null) yield last;
 }
 
 async function* listBlobs(
   client: RestClient,
   container: Pick<ContainerItem, "name" | "version">,
   isOurs: boolean,
+  onLeftOut: OnLeftOut,
 ): AsyncGenerator<XmlElement> {
   const list = (include: string) => {
     const all = { restype: "container", comp: "list", include, maxresults: PAGE_BLOBS };
@@ -107,7 +130,15 @@ async function* listBlobs(
   } catch (error) {
     // A SAS may permit lists and not tags.
     if (isBegun || !(error instanceof RestRefusal) || error.status !== 403) throw error;
-    yield* list("snapshots,metadata");
+    for await (const found of list("snapshots,metadata")) {
+      if (textAt(childAt(found, "Properties"), "TagCount") !== undefined) {
+        onLeftOut(
+          `tags of the blob ${container.name}/${nameAt(found)}`,
+          new TransferError(NO_TAGS),
+        );
+      }
+      yield found;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
 import type { Message, QueueItem } from "./item.ts";
+import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import { listAll, nameAt, pairsAt, policiesAt, textAt } from "./listed.ts";
 import type { RestClient } from "./rest-client.ts";
 import { TransferError } from "./transfer-error.ts";
@@ -10,12 +11,18 @@ const MESSAGES_AT_ONCE = 32;
 const HIDDEN_S = 3_600;
 const NEVER = /9999/;
 
-export async function* readQueues(client: RestClient): AsyncGenerator<QueueItem> {
+export async function* readQueues(
+  client: RestClient,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<QueueItem> {
   const query = { comp: "list", include: "metadata" };
   for await (const found of listAll(client, { ...GET, path: "", query }, ["Queues", "Queue"])) {
     const name = nameAt(found);
     const acl = { ...GET, path: name, query: { comp: "acl" } };
-    const policies = await policiesAt(client, acl);
+    const policies = await readOrLeaveOut(`queue ${name}`, onLeftOut, () =>
+      policiesAt(client, acl),
+    );
+    if (policies === null) continue;
     yield { kind: "queue", name, metadata: pairsAt(found, "Metadata"), policies };
   }
 }

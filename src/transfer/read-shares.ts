@@ -1,5 +1,6 @@
 import type { XmlElement } from "../front/rest/xml/parse-xml.ts";
 import type { Item, RemovalItem, ShareItem, ShareSnapshotItem } from "./item.ts";
+import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import {
   childAt,
   deletableAt,
@@ -19,7 +20,10 @@ import { type ListedPath, ShareTree } from "./share-tree.ts";
 const GET = { service: "file", method: "GET" } as const;
 
 /** The shares, and those of a server of ours that were deleted and can be restored. */
-export async function* readShares(client: RestClient): AsyncGenerator<ShareItem> {
+export async function* readShares(
+  client: RestClient,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<ShareItem> {
   const isOurs = await client.isOurs("file");
   const query = { comp: "list", include: isOurs ? "metadata,deleted" : "metadata" };
   for await (const found of listAll(client, { ...GET, path: "", query }, ["Shares", "Share"])) {
@@ -30,13 +34,17 @@ export async function* readShares(client: RestClient): AsyncGenerator<ShareItem>
     const properties = childAt(found, "Properties");
     const tier = textAt(properties, "AccessTier");
     const tierChanged = textAt(properties, "AccessTierChangeTime");
+    const policies = await readOrLeaveOut(`share ${name}`, onLeftOut, () =>
+      policiesAt(client, acl),
+    );
+    if (policies === null) continue;
     yield {
       kind: "share",
       name,
       ...deletable,
       ...versionedAt(found),
       metadata: pairsAt(found, "Metadata"),
-      policies: await policiesAt(client, acl),
+      policies,
       ...quotaOf(found),
       ...(tier === undefined ? {} : { tier }),
       ...(tierChanged === undefined ? {} : { tierChanged }),
@@ -50,24 +58,29 @@ function quotaOf(found: XmlElement): Pick<ShareItem, "quotaGib"> {
 }
 
 /** A share with what its snapshots show, oldest first, then what it holds now. */
-export async function* readShare(client: RestClient, share: ShareItem): AsyncGenerator<Item> {
+export async function* readShare(
+  client: RestClient,
+  share: ShareItem,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<Item> {
   const snapshots = await snapshotsOf(client, share);
   if (snapshots.length === 0) {
     yield share;
-    yield* new ShareTree(client, share, null).items();
+    yield* new ShareTree(client, share, null, onLeftOut).items();
     return;
   }
   yield { ...share, snapshots: snapshots.length };
   let before: ReadonlyMap<string, ListedPath> = new Map();
   for (const snapshot of [...snapshots, null]) {
-    const tree = new ShareTree(client, share, snapshot?.taken ?? null);
+    const tree = new ShareTree(client, share, snapshot?.taken ?? null, onLeftOut);
     const now = await tree.list();
     yield* removals(share, before, now);
     for (const [path, own] of now) {
       const old = before.get(path);
       // No list tells the ETag of the root.
       const isSame = old !== undefined && own.etag !== undefined && old.etag === own.etag;
-      if (!isSame) yield await tree.item(path, own);
+      const item = isSame ? null : await tree.item(path, own);
+      if (item !== null) yield item;
     }
     if (snapshot !== null) yield snapshot;
     before = now;

@@ -1,18 +1,26 @@
 import { randomUUID } from "node:crypto";
+import type { TableEntity } from "./entity-groups.ts";
 import type { Entity, TableItem } from "./item.ts";
+import { type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import { policiesAt } from "./listed.ts";
 import type { RestClient } from "./rest-client.ts";
 
 const GET = { service: "table", method: "GET" } as const;
 const HEADERS = { Accept: "application/json;odata=minimalmetadata", DataServiceVersion: "3.0" };
 
-export async function* readTables(client: RestClient): AsyncGenerator<TableItem> {
+export async function* readTables(
+  client: RestClient,
+  onLeftOut: OnLeftOut,
+): AsyncGenerator<TableItem> {
   for (let query: Record<string, string> = {}; ; ) {
     const answer = await client.request({ ...GET, path: "Tables", query, headers: HEADERS });
     const { value } = JSON.parse(answer.bytes.toString("utf8"));
     for (const { TableName: name } of value as { TableName: string }[]) {
       const acl = { ...GET, path: name, query: { comp: "acl" } };
-      yield { kind: "table", name, policies: await policiesAt(client, acl) };
+      const policies = await readOrLeaveOut(`table ${name}`, onLeftOut, () =>
+        policiesAt(client, acl),
+      );
+      if (policies !== null) yield { kind: "table", name, policies };
     }
     const next = answer.header("x-ms-continuation-nexttablename");
     if (next === undefined) return;
@@ -20,12 +28,15 @@ export async function* readTables(client: RestClient): AsyncGenerator<TableItem>
   }
 }
 
-export async function* readEntities(client: RestClient, table: string): AsyncGenerator<Entity> {
+export async function* readEntities(
+  client: RestClient,
+  table: string,
+): AsyncGenerator<TableEntity> {
   for (let query: Record<string, string> = {}; ; ) {
     const path = `${table}()`;
     const asked = { ...GET, path, isEncoded: true, query, headers: HEADERS };
     const answer = await client.request(asked);
-    yield* entitiesIn(answer.bytes.toString("utf8"));
+    for (const entity of entitiesIn(answer.bytes.toString("utf8"))) yield { table, entity };
     const partition = answer.header("x-ms-continuation-nextpartitionkey");
     const row = answer.header("x-ms-continuation-nextrowkey");
     if (partition === undefined) return;

@@ -23,6 +23,9 @@ const VERSION = "2021-08-06";
 /** The first version with dots at the end of names of files. */
 const FILE_VERSION = "2022-11-02";
 const TRIES = 5;
+/** Answers and errors after which the server has done nothing. */
+const REFUSED = [429, 503];
+const NOT_CONNECTED = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
 const FIRST_PAUSE_MS = 200;
 /** No byte for this long: the server has gone. */
 const SILENCE_MS_MAX = 60_000;
@@ -45,6 +48,8 @@ export interface Asked {
   readonly streams?: boolean;
   /** Refusals that the caller expects, by their code or status; they are answers then. */
   readonly expects?: readonly (string | number)[];
+  /** False if it must not be executed twice: it is repeated only if it was not done. */
+  readonly isRepeatable?: boolean;
 }
 
 interface Base {
@@ -114,16 +119,25 @@ export class RestClient {
   }
 
   async request(asked: Asked): Promise<Answer> {
+    const { isRepeatable = true } = asked;
+    let isRepeated = false;
     for (let tries = 1; ; tries++) {
       let reason: string;
+      let mayBeDone = true;
       try {
-        const verdict = judgeAnswer(asked, await this.#sendOnce(asked));
-        if (!("again" in verdict)) return verdict;
+        const answer = await this.#sendOnce(asked);
+        const verdict = judgeAnswer(asked, answer);
+        if (!("again" in verdict)) return isRepeated ? { ...verdict, isRepeated } : verdict;
         reason = verdict.again;
+        mayBeDone = !REFUSED.includes(answer.status);
       } catch (error) {
         if (error instanceof TransferError) throw error;
-        reason = (error as Error).message || `${(error as NodeJS.ErrnoException).code}`;
+        const { code = "", message } = error as NodeJS.ErrnoException;
+        reason = message || code;
+        mayBeDone = !NOT_CONNECTED.includes(code);
       }
+      isRepeated ||= mayBeDone;
+      if (mayBeDone && !isRepeatable) throw unsure(asked, reason);
       if (tries === TRIES) throw unreachable(asked, this.#origin(asked.service), reason);
       // tidy-allow sleep: a server that is busy or starts again needs some time
       await pause(FIRST_PAUSE_MS * 2 ** (tries - 1));
@@ -193,14 +207,7 @@ export class RestClient {
 
   /** The document in the answer. */
   async xml(asked: Asked): Promise<XmlElement> {
-    const { bytes } = await this.request(asked);
-    try {
-      return parseXml(bytes, { keepLineEnds: true });
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const what = `${asked.method} ${asked.service} ${asked.path}`;
-      throw new TransferError(`The answer to ${what} cannot be read: ${error.detail.Reason}`);
-    }
+    return documentOf(asked, await this.request(asked));
   }
 
   #origin(service: ServiceKind): string {
@@ -296,6 +303,17 @@ export class RestClient {
   }
 }
 
+/** The document in an answer. */
+export function documentOf({ method, service, path }: Asked, { bytes }: Answer): XmlElement {
+  try {
+    return parseXml(bytes, { keepLineEnds: true });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const what = `${method} ${service} ${path}`;
+    throw new TransferError(`The answer to ${what} cannot be read: ${error.detail.Reason}`);
+  }
+}
+
 async function withWholeBody(asked: Asked): Promise<WholeAsked | TransferError> {
   const { body, ...others } = asked;
   try {
@@ -373,6 +391,13 @@ function collected(response: http.IncomingMessage): Promise<Bytes> {
     response.on("error", reject);
     response.on("close", () => reject(new Error("the connection was closed")));
   });
+}
+
+function unsure({ method, service, path }: Asked, reason: string): TransferError {
+  return new TransferError(
+    `Nobody knows whether ${method} ${service} ${path} was executed (${reason}). It is not sent ` +
+      "again, because it could be done twice. Look at the target.",
+  );
 }
 
 function unreachable(asked: Asked, url: string, reason: string): TransferError {

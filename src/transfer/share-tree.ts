@@ -1,10 +1,12 @@
 import type { Answer } from "./answer.ts";
 import type { DirectoryItem, FileItem, FileTerms, Item, ShareItem } from "./item.ts";
+import { listOrLeaveOut, type OnLeftOut, readOrLeaveOut } from "./left-out.ts";
 import { childAt, listAll, metadataIn, nameAt, textAt, versionedIn } from "./listed.ts";
 import { versionOf, versionQuery } from "./past.ts";
 import { copyOf, rangesIn } from "./read-revisions.ts";
 import { remoteBody } from "./remote-body.ts";
-import type { RestClient } from "./rest-client.ts";
+import { documentOf, type RestClient } from "./rest-client.ts";
+import { ChangedError } from "./transfer-error.ts";
 
 const GET = { service: "file", method: "GET" } as const;
 
@@ -25,9 +27,12 @@ export class ShareTree {
   /** Descriptors by their keys: few, for many files. */
   readonly #permissions = new Map<string, Promise<string>>();
 
+  readonly #onLeftOut: OnLeftOut;
+
   /** `snapshot` is null for the share itself. */
-  constructor(client: RestClient, share: ShareItem, snapshot: string | null) {
+  constructor(client: RestClient, share: ShareItem, snapshot: string | null, onLeftOut: OnLeftOut) {
     this.#client = client;
+    this.#onLeftOut = onLeftOut;
     this.#share = share.name;
     this.#version = versionOf(share);
     this.#snapshot = snapshot;
@@ -36,7 +41,10 @@ export class ShareTree {
   }
 
   async *items(): AsyncGenerator<Item> {
-    for await (const [path, own] of this.#walk("", {})) yield await this.item(path, own);
+    for await (const [path, own] of this.#walk("", {})) {
+      const item = await this.item(path, own);
+      if (item !== null) yield item;
+    }
   }
 
   /** All paths, to be compared with those of another snapshot. */
@@ -46,8 +54,12 @@ export class ShareTree {
     return found;
   }
 
-  item(path: string, { isDirectory }: ListedPath): Promise<Item> {
-    return isDirectory ? this.#directory(path) : this.#file(path);
+  /** Null if it is left out. */
+  item(path: string, { isDirectory }: ListedPath): Promise<Item | null> {
+    const name = `${isDirectory ? "directory" : "file"} ${this.#share}/${path}`;
+    return readOrLeaveOut<Item>(name, this.#onLeftOut, () =>
+      isDirectory ? this.#directory(path) : this.#file(path),
+    );
   }
 
   async *#walk(
@@ -60,7 +72,9 @@ export class ShareTree {
     const query = { restype: "directory", comp: "list", ...more, ...this.#query };
     const headers = more.include === undefined ? {} : { "x-ms-file-extended-info": "true" };
     const asked = { ...GET, path: this.#at(path), query, headers };
-    for await (const entries of listAll(this.#client, asked, ["Entries"])) {
+    const name = `what is in ${this.#at(path)}`;
+    const pages = listAll(this.#client, asked, ["Entries"]);
+    for await (const entries of listOrLeaveOut(name, this.#onLeftOut, pages)) {
       for (const entry of entries.children) {
         const own = path === "" ? nameAt(entry) : `${path}/${nameAt(entry)}`;
         const found = textAt(childAt(entry, "Properties"), "Etag");
@@ -87,12 +101,15 @@ export class ShareTree {
     const at = { service: "file", path: this.#at(path), query: this.#query } as const;
     const answer = await this.#client.request({ ...at, method: "HEAD" });
     const bytes = Number(answer.header("content-length") ?? "0");
+    const etag = answer.header("etag");
     const header = (field: string, name: string) => {
       const value = answer.header(name);
       return value === undefined ? {} : { [field]: value };
     };
     const list = { ...at, method: "GET", query: { comp: "rangelist", ...this.#query } } as const;
-    const ranges = rangesIn(await this.#client.xml(list), "Range");
+    const listed = await this.#client.request(list);
+    if (listed.header("etag") !== etag) throw new ChangedError();
+    const ranges = rangesIn(documentOf(list, listed), "Range");
     return {
       kind: "file",
       share: this.#share,
@@ -116,7 +133,7 @@ export class ShareTree {
         completed: answer.header("x-ms-copy-completion-time"),
         description: answer.header("x-ms-copy-status-description"),
       }),
-      body: remoteBody(this.#client, { ...at, method: "GET" }, bytes),
+      body: remoteBody(this.#client, { ...at, method: "GET" }, bytes, etag),
     };
   }
 

@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, truncateSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
 import { LazuliProcess } from "../command/process.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { packFolder } from "../upgrade/fixture.ts";
 import { serveFolder } from "../upgrade/folder-server.ts";
-import { AZURITE_VERSIONS, unpackAzuriteFixture } from "./azurite-fixture.ts";
+import {
+  AZURITE_VERSIONS,
+  addAzuriteAccount,
+  azuriteDocuments,
+  loseAzuriteBytes,
+  unpackAzuriteFixture,
+} from "./azurite-fixture.ts";
 import { describeAccount } from "./describe-account.ts";
 import { blobsAt, fillAccount } from "./fill-account.ts";
 import { withServer } from "./served.ts";
@@ -76,6 +84,52 @@ async function requireTimes(location: string): Promise<void> {
   }
 }
 
+test("blobs of Azurite keep their times and snapshots, and messages their ids and dequeue counts", async () => {
+  const folder = azuriteFolder("3.37.0");
+  const blobs = azuriteDocuments(folder, "blob", "$BLOBS_COLLECTION$").filter(
+    ({ isCommitted, deleted }) => isCommitted !== false && deleted !== true,
+  );
+  const messages = azuriteDocuments(folder, "queue", "$MESSAGES_COLLECTION$");
+  const location = newFolder();
+  const done = await new LazuliProcess(["import", folder, "--location", location]).ended();
+  assert.equal(done.code, 0, done.err);
+  await withServer(location, async ({ blob }) => {
+    const found: string[] = [];
+    const box = blobsAt(blob).getContainerClient("box");
+    for await (const one of box.listBlobsFlat({ includeSnapshots: true })) {
+      const { createdOn, lastModified } = one.properties;
+      const times = [seconds(createdOn), seconds(lastModified)];
+      found.push([one.name, one.snapshot ?? "", ...times].join(" "));
+    }
+    const expected = blobs.map(({ name, snapshot, properties }) => {
+      const { creationTime, lastModified } = properties as Record<string, string>;
+      return [name, snapshot ?? "", seconds(creationTime), seconds(lastModified)].join(" ");
+    });
+    assert.deepEqual(found.toSorted(), expected.toSorted());
+  });
+  // Some are hidden for days.
+  const exported = newFolder();
+  assert.equal(
+    (await new LazuliProcess(["export", exported, "--location", location]).ended()).code,
+    0,
+  );
+  const lines = readFileSync(join(exported, "manifest.jsonl"), "utf8").trimEnd().split("\n");
+  const moved = lines
+    .flatMap((line) => JSON.parse(line).messages ?? [])
+    .map(({ id, dequeued }: { id: string; dequeued: number }) => `${id} ${dequeued}`);
+  const counted = messages.map(({ messageId, dequeueCount }) => `${messageId} ${dequeueCount}`);
+  assert.deepEqual(moved.toSorted(), counted.toSorted());
+  assert.ok(
+    counted.some((one) => one.endsWith(" 1")),
+    `${counted}`,
+  );
+});
+
+/** Lists tell times to the second. */
+function seconds(time: Date | string | undefined): number {
+  return Math.floor(new Date(time ?? Number.NaN).getTime() / 1_000);
+}
+
 test("a folder of Azurite that is cut short is refused in one line, and leaves nothing", async () => {
   const folder = azuriteFolder("3.37.0");
   truncateSync(join(folder, "__azurite_db_blob__.json"), 9_000);
@@ -107,6 +161,74 @@ test("what the target has already is refused, left alone or replaced", async () 
   assert.deepEqual(comparable(await withServer(location, describeAccount)), before);
   assert.equal((await run("--existing", "overwrite")).code, 0);
   assert.deepEqual(comparable(await withServer(location, describeAccount)), before);
+});
+
+test("every account of a folder is imported, also when an object of another one fails", async () => {
+  const folder = azuriteFolder("3.37.0");
+  addAzuriteAccount(folder, "seconduser");
+  loseAzuriteBytes(folder, "a/b");
+  const location = newFolder();
+  const done = await new LazuliProcess(["import", folder, "--location", location]).ended();
+  assert.equal(done.code, 3);
+  assert.match(done.err, /^failed: blob box\/a\/b: \S+lost is missing or too short\./m);
+  assert.equal(done.err.match(/^failed:/gm)?.length, 1, done.err);
+  const [first = 0, second = 0] = Array.from(done.out.matchAll(/: (\d+) objects/g), ([, count]) =>
+    Number(count),
+  );
+  assert.deepEqual([first > 20, second], [true, first + 1], done.out);
+  const accounts = [ACCOUNT, "seconduser"].map((name) => `${name}:${KEY}`).join(";");
+  const names = await withServer(
+    location,
+    async ({ blob }) => {
+      const both = [ACCOUNT, "seconduser"].map(async (name) => {
+        const key = new StorageSharedKeyCredential(name, KEY);
+        const service = new BlobServiceClient(blob.replace(ACCOUNT, name), key);
+        const found: string[] = [];
+        for await (const one of service.getContainerClient("box").listBlobsFlat()) {
+          found.push(one.name);
+        }
+        return found;
+      });
+      return Promise.all(both);
+    },
+    [],
+    { AZURITE_ACCOUNTS: accounts },
+  );
+  assert.deepEqual(
+    names[0],
+    names[1]?.filter((name) => name !== "a/b"),
+  );
+});
+
+test("an import that is refused leaves nothing of any account, nor its settings", async () => {
+  const folder = azuriteFolder("3.37.0");
+  const location = newFolder();
+  const later = ["--account", "seconduser"];
+  addAzuriteAccount(folder, "seconduser");
+  assert.equal(
+    (await new LazuliProcess(["import", folder, "--location", location, ...later]).ended()).code,
+    0,
+  );
+  const cors = [
+    {
+      allowedOrigins: "https://mine.example",
+      allowedMethods: "GET",
+      allowedHeaders: "",
+      exposedHeaders: "",
+      maxAgeInSeconds: 1,
+    },
+  ];
+  await withServer(location, ({ blob }) => blobsAt(blob).setProperties({ cors }));
+  const refused = await new LazuliProcess(["import", folder, "--location", location]).ended();
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /^The container box exists already\./m);
+  await withServer(location, async ({ blob }) => {
+    for await (const { name } of blobsAt(blob).listContainers()) assert.fail(name);
+    assert.equal(
+      (await blobsAt(blob).getProperties()).cors?.[0]?.allowedOrigins,
+      "https://mine.example",
+    );
+  });
 });
 
 test("patterns choose containers, queues and tables", async () => {

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -140,6 +142,37 @@ test("a damaged, missing or cut file of an export is named, and not written", as
   assert.match(cut.err, /^manifest\.jsonl is cut short\. Export again\.\n$/m);
 });
 
+test("links within an export are not followed, neither for a body nor on the way to one", async () => {
+  const { location } = await filled;
+  const target = newPath();
+  await done("export", target, "--location", location, "--only", "blob:box");
+  const outside = newPath();
+  cpSync(join(target, "blobs/box"), outside, { recursive: true });
+  const importTo = async (copy: string) => {
+    const { code, err } = await run("import", target, "--location", copy);
+    const names = await withServer(copy, async ({ blob }) => {
+      const found: string[] = [];
+      for await (const { name } of blobsAt(blob).getContainerClient("box").listBlobsFlat()) {
+        found.push(name);
+      }
+      return found;
+    });
+    return { code, err, names };
+  };
+  rmSync(join(target, "blobs/box/cool"));
+  symlinkSync(join(outside, "cool"), join(target, "blobs/box/cool"));
+  const one = await importTo(newPath());
+  assert.equal(one.code, 3);
+  assert.match(one.err, /^failed: blob box\/cool: blobs\/box\/cool is missing in the export\./m);
+  assert.deepEqual([one.names.includes("cool"), one.names.includes("large")], [false, true]);
+  rmSync(join(target, "blobs/box"), { recursive: true });
+  symlinkSync(outside, join(target, "blobs/box"));
+  const all = await importTo(newPath());
+  assert.equal(all.code, 3);
+  assert.match(all.err, /^failed: blob box\/large: "blobs\/box\/large" leads out of the source\./m);
+  assert.deepEqual([all.names.includes("cool"), all.names.includes("large")], [false, false]);
+});
+
 /** A folder of plain files, with a link that leads out of it. */
 function plainFiles(): string {
   const folder = newPath();
@@ -147,6 +180,7 @@ function plainFiles(): string {
   writeFileSync(join(folder, "one.txt"), "one");
   writeFileSync(join(folder, "sub", "two ü.txt"), "two");
   utimesSync(join(folder, "sub", "two ü.txt"), 1_000_000_000, 1_000_000_000);
+  writeFileSync(join(folder, "sub", "fixed"), "fixed", { mode: 0o444 });
   symlinkSync("/etc/hostname", join(folder, "sub", "link"));
   return folder;
 }
@@ -168,7 +202,11 @@ test("files of a folder or a tar become blobs or files; links are named and left
       const box = blobsAt(blob).getContainerClient("box");
       const found: string[] = [];
       for await (const { name } of box.listBlobsFlat()) found.push(name);
-      assert.deepEqual(found, ["some/prefix/one.txt", "some/prefix/sub/two ü.txt"]);
+      assert.deepEqual(found, [
+        "some/prefix/one.txt",
+        "some/prefix/sub/fixed",
+        "some/prefix/sub/two ü.txt",
+      ]);
       const one = await box.getBlobClient("some/prefix/one.txt").downloadToBuffer();
       assert.equal(one.toString(), "one");
       const share = sharesAt(file).getShareClient("docs");
@@ -176,6 +214,47 @@ test("files of a folder or a tar become blobs or files; links are named and left
       assert.equal((await two.downloadToBuffer()).toString(), "two");
       const { fileLastWriteOn } = await two.getProperties();
       assert.equal(fileLastWriteOn?.getTime(), 1_000_000_000_000);
+    });
+  }
+});
+
+test("names like a drive are taken, and a name that is not UTF-8 is left out", async (t) => {
+  if (process.platform !== "linux") return t.skip("other systems have no such names");
+  const folder = newPath();
+  mkdirSync(folder);
+  const all = ["a:b", "..\\c", "d"];
+  for (const name of all) writeFileSync(join(folder, name), name);
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/e`), Buffer.from([0xff])]), "odd");
+  const location = newPath();
+  const into = ["--location", location, "--into", "blob:box"];
+  const { code, err } = await run("import", folder, ...into);
+  assert.equal(code, 3, err);
+  assert.match(err, /^failed: e\ufffd: has a name that is not UTF-8$/m);
+  await withServer(location, async ({ blob }) => {
+    for (const name of all) {
+      const found = blobsAt(blob).getContainerClient("box").getBlobClient(name);
+      assert.equal(`${await found.downloadToBuffer()}`, name);
+    }
+  });
+});
+
+test("a folder's files keep their creation time and are read-only, also when they are replaced", async () => {
+  const folder = plainFiles();
+  const path = join(folder, "sub", "fixed");
+  const location = newPath();
+  const into = ["--location", location, "--into", "file:docs", "--existing", "overwrite"];
+  for (const content of ["fixed", "fixed again"]) {
+    rmSync(path);
+    writeFileSync(path, content, { mode: 0o444 });
+    const { code, err } = await run("import", folder, ...into);
+    assert.deepEqual([code, err.match(/^failed:.*$/gm)?.length], [3, 1], err);
+    await withServer(location, async ({ file }) => {
+      const share = sharesAt(file).getShareClient("docs");
+      const fixed = share.getDirectoryClient("sub").getFileClient("fixed");
+      assert.equal(`${await fixed.downloadToBuffer()}`, content);
+      const { fileAttributes, fileCreatedOn } = await fixed.getProperties();
+      assert.equal(fileAttributes, "ReadOnly");
+      assert.equal(fileCreatedOn?.getTime(), Math.trunc(statSync(path).birthtimeMs));
     });
   }
 });

@@ -30,3 +30,29 @@ test("an account is read with a SAS, which is not printed", async () => {
     });
   });
 });
+
+test("tags that a SAS does not permit to read are named, and the blob comes along", async () => {
+  await withServer(join(scratch, "tagged"), async (from) => {
+    const service = blobsAt(from.blob);
+    const box = service.getContainerClient("box");
+    await box.create();
+    await box.getBlockBlobClient("a").upload("hello", 5, { tags: { colour: "blue" } });
+    await box.getBlockBlobClient("b").upload("hello", 5);
+    for (const [letters, code, lines] of [
+      ["rl", 3, 1],
+      ["rlt", 0, 0],
+    ] as const) {
+      const permissions = AccountSASPermissions.parse(letters);
+      const url = service.generateAccountSasUrl(undefined, permissions, "sco");
+      const location = join(scratch, `to-${letters}`);
+      const done = await new LazuliProcess(["import", url, "--location", location]).ended();
+      assert.equal(done.code, code, done.err);
+      const named = /^failed: tags of the blob box\/a: The SAS does not permit to read tags\./gm;
+      assert.equal(done.err.match(named)?.length ?? 0, lines, done.err);
+      await withServer(location, async (to) => {
+        const copy = blobsAt(to.blob).getContainerClient("box").getBlobClient("a");
+        assert.deepEqual((await copy.getTags()).tags, lines === 0 ? { colour: "blue" } : {});
+      });
+    }
+  });
+});

@@ -16,8 +16,9 @@ export async function withServer<T>(
   location: string,
   body: (urls: ServedUrls) => Promise<T>,
   flags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const server = new LazuliProcess(["--location", location, ...ANY_PORTS, ...flags]);
+  const server = new LazuliProcess(["--location", location, ...ANY_PORTS, ...flags], env);
   try {
     const [blob, queue, table, file, dfs] = [
       await server.urlOf("Blob"),

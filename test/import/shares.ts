@@ -14,6 +14,11 @@ const TIMES = {
   changeTime: new Date("2003-04-05T06:07:08.912Z"),
 };
 
+const OWN_PERMISSION =
+  "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-2127521184-1604012920-" +
+  "1887927527-513D:AI(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-21-397955417-626881126-" +
+  "188441444-3053964)";
+
 export function sharesAt(url: string): ShareServiceClient {
   return new ShareServiceClient(url, new StorageSharedKeyCredential(ACCOUNT, KEY));
 }
@@ -46,6 +51,12 @@ export async function fillShares(url: string): Promise<void> {
   await file.uploadRange(Buffer.alloc(512, 8), 2_000_384, 512);
   await file.setProperties({ ...TIMES, fileHttpHeaders: { fileContentType: "text/plain" } });
   await share.getDirectoryClient("").getFileClient("empty").create(0);
+  const fixed = folder.getFileClient("fixed");
+  await fixed.create(2_000, { filePermission: OWN_PERMISSION });
+  await fixed.uploadRange(Buffer.alloc(2_000, 9), 0, 2_000);
+  const fileAttributes = FileSystemAttributes.parse("ReadOnly|Hidden");
+  await fixed.setProperties({ ...TIMES, fileAttributes });
+  await folder.getFileClient("fixed empty").create(0, { fileAttributes });
 }
 
 /** Everything of all shares that a round trip must keep. */
@@ -59,7 +70,13 @@ export async function describeShares(url: string): Promise<unknown> {
     const { signedIdentifiers } = await share.getAccessPolicy();
     const { quota, accessTier } = properties;
     const items: unknown[] = [];
-    await describeFolder(share.rootDirectoryClient, "", items);
+    const permissions = new Map<string, string>();
+    await describeFolder(share.rootDirectoryClient, "", items, async ({ filePermissionKey }) => {
+      const key = filePermissionKey ?? "";
+      const known = permissions.get(key) ?? (await share.getPermission(key)).permission;
+      permissions.set(key, known);
+      return { permission: known };
+    });
     shares.push({ name, metadata, quota, accessTier, signedIdentifiers, items });
   }
   return shares;
@@ -74,7 +91,7 @@ export async function describeFolder(
   more: More = () => ({}),
 ): Promise<void> {
   const found = await folder.getProperties();
-  const own = path === "" ? {} : { ...termsOf(found), ...more(found) };
+  const own = path === "" ? {} : { ...termsOf(found), ...(await more(found)) };
   items.push({ path, metadata: found.metadata, ...own });
   for await (const item of folder.listFilesAndDirectories()) {
     const own = `${path}/${item.name}`;
@@ -92,7 +109,7 @@ export async function describeFolder(
       contentType: properties.contentType,
       cacheControl: properties.cacheControl,
       ...termsOf(properties),
-      ...more(properties),
+      ...(await more(properties)),
       ranges: (await file.getRangeList()).rangeList,
       digest: createHash("sha256").update(content).digest("hex"),
     });
@@ -100,7 +117,9 @@ export async function describeFolder(
 }
 
 /** What a test compares besides. */
-type More = (found: DirectoryGetPropertiesResponse | FileGetPropertiesResponse) => object;
+type More = (
+  found: DirectoryGetPropertiesResponse | FileGetPropertiesResponse,
+) => object | Promise<object>;
 
 interface Terms {
   readonly fileAttributes?: string;

@@ -1,12 +1,10 @@
-import { groupEntities } from "../entity-groups.ts";
+import { groupEntities, type TableEntity } from "../entity-groups.ts";
 import type { Entity, Item } from "../item.ts";
 import { type Document, objectIn, policiesIn, textIn } from "./fields.ts";
 import { readLokiFile } from "./loki-file.ts";
 import { serviceItem } from "./service-properties.ts";
 
 const TYPE = "@odata.type";
-/** Entities that are gathered before they are sorted by partition. */
-const GATHERED_MAX = 2_000;
 const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** The tables and entities of an account. */
@@ -21,28 +19,19 @@ export async function* azuriteTables(file: string, account: string): AsyncGenera
     tables.push(name);
     yield { kind: "table", name, policies: policiesIn(document, "tableAcl") };
   }
-  yield* entityItems(file, account, tables);
+  yield* groupEntities(entitiesOf(file, account, tables));
 }
 
 /** A collection has the entities of one table, so that those of a table come one after another. */
-async function* entityItems(
+async function* entitiesOf(
   file: string,
   account: string,
   tables: readonly string[],
-): AsyncGenerator<Item> {
-  let table = "";
-  let gathered: Entity[] = [];
+): AsyncGenerator<TableEntity> {
   for await (const { collection, document } of readLokiFile(file)) {
-    const name = tables.find((one) => collection === `${account}$${one}`);
-    if (name === undefined) continue;
-    if (name !== table || gathered.length === GATHERED_MAX) {
-      yield* groupEntities(table, gathered);
-      gathered = [];
-    }
-    table = name;
-    gathered.push(entityOf(document));
+    const table = tables.find((one) => collection === `${account}$${one}`);
+    if (table !== undefined) yield { table, entity: entityOf(document) };
   }
-  yield* groupEntities(table, gathered);
 }
 
 /** The properties without what the service adds to them. */

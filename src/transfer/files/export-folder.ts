@@ -99,9 +99,7 @@ export class ExportFolder implements ExportFiles {
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
         const isTaken = ["EEXIST", "EISDIR", "ENOTDIR"].includes(code);
-        if (!isTaken || tries === TRIES_MAX) {
-          throw new Error(`${full} cannot be written: ${(error as Error).message}`);
-        }
+        if (!isTaken || tries === TRIES_MAX) throw error;
         file = code === "ENOTDIR" ? `taken%=${tries}/${path}` : `${path}%=${tries}`;
       }
     }

@@ -5,11 +5,13 @@ import type { Amount, Body, Item, Source } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import { checkedBody } from "./checked-body.ts";
 import type { FileTree } from "./file-tree.ts";
+import { hasShapeOfItem } from "./item-shape.ts";
 import {
   endOf,
   itemOf,
   MANIFEST_NAME,
   type ManifestStart,
+  noLine,
   parse,
   readFirstLine,
   type StoredBody,
@@ -61,18 +63,27 @@ export class ExportSource implements Source {
     const input = Readable.from(this.#manifest.read());
     let start: ManifestStart | null = null;
     let at = 0;
-    let isWhole = false;
+    let end: number | null = null;
     for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       at++;
       if (start === null) {
         start = readFirstLine(text, MANIFEST_NAME);
         continue;
       }
+      if (end !== null) break;
       const line = parse(text, MANIFEST_NAME, at);
-      if (endOf(line) === null) yield line;
-      else isWhole = true;
+      end = endOf(line);
+      if (end !== null) continue;
+      if (!hasShapeOfItem(line)) throw noLine(MANIFEST_NAME, at);
+      yield line;
     }
-    if (!isWhole) throw new TransferError(`${MANIFEST_NAME} is cut short. Export again.`);
+    if (end === null) throw new TransferError(`${MANIFEST_NAME} is cut short. Export again.`);
+    // Before the items are the first line, and behind them the last one.
+    if (end !== at - 2) {
+      throw new TransferError(
+        `${MANIFEST_NAME} does not have the ${end} items that its last line names. Export again.`,
+      );
+    }
   }
 
   #bodyOf({ file, bytes, sha256 }: StoredBody, until: number): Body {

@@ -1,4 +1,4 @@
-import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readSync, type Stats } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
@@ -17,6 +17,8 @@ export interface TreeEntry {
   readonly modifiedMs: number;
   readonly createdMs?: number;
   readonly isReadOnly?: boolean;
+  /** Why it cannot be read; it is "other" then. */
+  readonly fault?: string;
 }
 
 /** Files in a folder or a tar. */
@@ -64,11 +66,24 @@ export class FolderTree implements FileTree {
   }
 
   async *#walk(path: string): AsyncGenerator<TreeEntry> {
-    const names = (await readdir(join(this.#root, path))).sort();
+    let names: string[];
+    try {
+      names = (await readdir(join(this.#root, path))).sort();
+    } catch (error) {
+      if (path === "") throw unreadable(this.#root, error);
+      yield faulty(path, error);
+      return;
+    }
     for (const name of names) {
       const own = path === "" ? name : `${path}/${name}`;
-      // A call into the thread pool costs several times as much as the look itself.
-      const found = lstatSync(join(this.#root, own));
+      let found: Stats;
+      try {
+        // A call into the thread pool costs several times as much as the look itself.
+        found = lstatSync(join(this.#root, own));
+      } catch (error) {
+        yield faulty(own, error);
+        continue;
+      }
       const kind = found.isFile() ? "file" : found.isDirectory() ? "directory" : "other";
       yield {
         path: own,
@@ -104,6 +119,14 @@ function readSmall(path: string, from: number, count: number): Bytes {
   } finally {
     if (file >= 0) closeSync(file);
   }
+}
+
+/** A name that is no UTF-8 reads as another one, which does not exist. */
+function faulty(path: string, error: unknown): TreeEntry {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const isOdd = code === "ENOENT" && path.includes("\ufffd");
+  const fault = isOdd ? "has a name that is not UTF-8" : `cannot be read (${code})`;
+  return { path, kind: "other", bytes: 0, modifiedMs: 0, fault };
 }
 
 function unreadable(path: string, error: unknown): TransferError {
@@ -175,10 +198,13 @@ export class TarTree implements FileTree {
   }
 }
 
+/** Drives and backslashes lead somewhere on Windows; elsewhere they are parts of names. */
+const IS_WINDOWS = process.platform === "win32";
+
 /** Refuses paths that lead out of the tree. */
 function requireInside(path: string): void {
-  const isAbsolute = path.startsWith("/") || /^[a-z]:/i.test(path);
-  if (isAbsolute || path.split(/[/\\]/).includes("..")) throw outside(path);
+  const isAbsolute = path.startsWith("/") || (IS_WINDOWS && /^[a-z]:|^\\/i.test(path));
+  if (isAbsolute || path.split(IS_WINDOWS ? /[/\\]/ : "/").includes("..")) throw outside(path);
 }
 
 function outside(path: string): TransferError {

@@ -61,7 +61,11 @@ export function parse(text: string, path: string, at: number): object {
   } catch {
     // Falls through: both are no line of a manifest.
   }
-  throw new TransferError(`${path}:${at} is not a line of a manifest. It is damaged.`);
+  throw noLine(path, at);
+}
+
+export function noLine(path: string, at: number): TransferError {
+  return new TransferError(`${path}:${at} is not a line of a manifest. It is damaged.`);
 }
 
 type StoreBody = (path: string, body: Body, item: Item, at: number) => Promise<StoredBody>;

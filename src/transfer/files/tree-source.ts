@@ -10,14 +10,16 @@ export interface Into {
   readonly path: string;
 }
 
+const IS_LINK = "is a link or a device, and is not followed";
+
 /** Plain files, as blobs of a container or files of a share. */
 export class TreeSource implements Source {
   readonly #tree: FileTree;
   readonly #into: Into;
-  readonly #onLeftOut: (path: string) => void;
+  readonly #onLeftOut: (path: string, reason: string) => void;
 
-  /** `onLeftOut` learns of links and devices. */
-  constructor(tree: FileTree, into: Into, onLeftOut: (path: string) => void) {
+  /** `onLeftOut` learns of links and devices, and of what cannot be read. */
+  constructor(tree: FileTree, into: Into, onLeftOut: (path: string, reason: string) => void) {
     this.#tree = tree;
     this.#into = into;
     this.#onLeftOut = onLeftOut;
@@ -40,7 +42,7 @@ export class TreeSource implements Source {
     const made = new Set<string>();
     if (service === "file" && path !== "") yield* this.#folders(`${path}/`, made);
     for await (const entry of this.#tree.entries()) {
-      if (entry.kind === "other") this.#onLeftOut(entry.path);
+      if (entry.kind === "other") this.#onLeftOut(entry.path, entry.fault ?? IS_LINK);
       else if (service === "blob") yield* this.#blob(entry);
       else yield* this.#file(entry, made);
     }
