@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
@@ -210,6 +210,28 @@ test("a damaged backup is noticed, file by file, and its restore does not count"
   }
   assert.ok(tries >= 4);
   assert.deepEqual(filesIn(all.place).sort(), files, "a check changes nothing");
+});
+
+test("a backup writes damaged records of earlier ones again, and packs once they are removed", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const stored = await putAll(await box(server), "a");
+  await backUp(all);
+  await backUp(all);
+  const [pack = "", ...others] = filesIn(join(all.place, "packs"));
+  assert.deepEqual(others, []);
+  for (const path of filesIn(join(all.place, "records"))) damage(path);
+  await backUp(all);
+  await restore(all, `${all.restored}-1`);
+  await requireEqual(await box(new FolderServer(t, `${all.restored}-1`)), stored);
+  damage(pack);
+  assert.equal((await lazuli("backup", all.place, "--check")).code, 3);
+  rmSync(pack);
+  const third = await lazuli("backup", all.place, "--location", all.location);
+  assert.equal(third.code, 0, third.err);
+  assert.match(third.err, /is damaged or missing: earlier backups lack.*copies them again/);
+  await restore(all, `${all.restored}-2`);
+  await requireEqual(await box(new FolderServer(t, `${all.restored}-2`)), stored);
 });
 
 test("damaged bytes stop a backup, and none is made of them", async (t) => {

@@ -133,6 +133,8 @@ class Backup {
   readonly #there = new PieceSet();
   readonly #wanted = new PieceSet();
   readonly #toCopy = new AddressList();
+  /** Packs of earlier backups whose pieces are known. */
+  readonly #readable: string[] = [];
   #origins: readonly Origin[] = [];
   #form: CopiedState["form"] = "disk";
   #stamp = 0n;
@@ -161,11 +163,7 @@ class Backup {
 
   async write(state: CopiedState): Promise<void> {
     this.#form = state.form;
-    for (const name of this.#packsBefore()) {
-      for (const [origin, extent, offset] of await readPackIndex(this.#place, name)) {
-        this.#there.add(origin, extent, offset);
-      }
-    }
+    for (const name of this.#packsBefore()) await this.#notePack(name);
     try {
       await this.#copyRecords(state);
       await this.#copyPieces(state);
@@ -200,6 +198,21 @@ class Backup {
     };
     await this.#place.writeManifest(manifest);
     return manifest;
+  }
+
+  /** Notes the pieces of a pack of earlier backups. Those of an unreadable pack are copied again. */
+  async #notePack(name: string): Promise<void> {
+    try {
+      const index = await readPackIndex(this.#place, name);
+      for (const [origin, extent, offset] of index) this.#there.add(origin, extent, offset);
+      this.#readable.push(name);
+    } catch (error) {
+      if (!(error instanceof DamageFound)) throw error;
+      this.#around.err(
+        `${this.#place.packPath(name)} is damaged or missing: earlier backups lack the bytes in ` +
+          "it. This one copies them again.",
+      );
+    }
   }
 
   async #copyRecords(state: CopiedState): Promise<void> {
@@ -260,11 +273,11 @@ class Backup {
   /** Packs with at least one piece of this backup. */
   async #packsNeeded(): Promise<string[]> {
     const needed: string[] = [];
-    for (const name of this.#packsBefore()) {
+    for (const name of this.#readable) {
       const pieces = await readPackIndex(this.#place, name);
       if (pieces.some((piece) => this.#wanted.has(piece[0], piece[1], piece[2]))) needed.push(name);
     }
-    return [...needed, ...this.#packs.written];
+    return [...new Set([...needed, ...this.#packs.written])];
   }
 
   /** Names sort by time. */

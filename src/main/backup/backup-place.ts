@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Origin } from "../../content/extent-origins.ts";
@@ -125,11 +125,14 @@ export class BackupPlace {
     await syncFolder(join(this.folder, "backups"));
   }
 
-  /** Writes bytes unless they are there already. Returns their name, and whether it wrote. */
+  /**
+   * Writes bytes unless they are there already. What is there is read: a damaged file of an earlier
+   * backup is written again, which mends that backup, too. Returns the name, and whether it wrote.
+   */
   async writeOnce(bytes: Bytes): Promise<{ name: string; isNew: boolean }> {
     const name = digestOf(bytes);
-    const found = await stat(this.#pathOf("records", name)).catch(() => null);
-    const isNew = found?.size !== bytes.length;
+    const found = await readFile(this.#pathOf("records", name)).catch(() => null);
+    const isNew = found?.equals(bytes) !== true;
     if (isNew) await this.#write("records", name, bytes);
     return { name, isNew };
   }
@@ -137,8 +140,10 @@ export class BackupPlace {
   /** Reads a file of records. Throws if it is damaged. */
   async readRecords(name: string): Promise<Bytes> {
     const path = this.#pathOf("records", name);
-    const bytes = await readFile(path).catch(() => null);
-    if (bytes === null || digestOf(bytes) !== name) throw damaged(path);
+    const bytes = await readFile(path).catch((error) => {
+      throw unreadable(path, error);
+    });
+    if (digestOf(bytes) !== name) throw damaged(path);
     return bytes;
   }
 
@@ -212,6 +217,12 @@ export function damaged(path: string): DamageFound {
   return new DamageFound(
     `${path} is damaged or missing: restore an earlier backup, or from a copy.`,
   );
+}
+
+/** Why a file of a backup cannot be read: a missing one is damage, another error may pass. */
+export function unreadable(path: string, { code }: NodeJS.ErrnoException): StartError {
+  if (code === "ENOENT") return damaged(path);
+  return new StartError(`${path} cannot be read (${code}): make it readable, then try again.`);
 }
 
 export function digestOf(bytes: Bytes): string {
