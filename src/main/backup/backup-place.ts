@@ -4,7 +4,7 @@ import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/prom
 import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Origin } from "../../content/extent-origins.ts";
-import { type FolderLock, lockFolder } from "../../engine/embedded/folder-lock.ts";
+import { type FolderLock, isLockFile, lockFolder } from "../../engine/embedded/folder-lock.ts";
 import { syncFolder } from "../../engine/embedded/sync-folder.ts";
 import { DamageFound, StartError } from "../start-error.ts";
 
@@ -14,8 +14,6 @@ const MARK = "lazuli-backups.json";
 const FOLDERS = ["backups", "records", "packs"] as const;
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
-/** What `lockFolder` may leave in a folder. */
-const LOCK_NAME = /^\.?lock(-[0-9a-f]{16})?$/;
 /** A file with such a name is not whole, and nothing names it. */
 const DRAFT = ".draft";
 
@@ -191,7 +189,7 @@ export class BackupPlace {
   /** Throws unless the folder is empty, or has backups. */
   async #requireOwn(): Promise<void> {
     if (await this.#hasMark()) return;
-    const others = (await readdir(this.folder)).filter((name) => !LOCK_NAME.test(name));
+    const others = (await readdir(this.folder)).filter((name) => !isLockFile(name));
     if (others.length === 0) return;
     throw new StartError(
       `${this.folder} is not empty, and has no backups: choose a folder for backups alone.`,
