@@ -138,6 +138,23 @@ test("a further backup writes only what is new, and --keep removes old ones with
   await requireEqual(await box(new FolderServer(t, all.restored)), left);
 });
 
+test("the progress of a backup has a percentage, the first time and later", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  await putAll(await box(server), "a");
+  for (const round of ["first", "later"]) {
+    const args = ["backup", all.place, "--location", all.location, "--json"];
+    const { code, err } = await lazuli(...args);
+    assert.equal(code, 0, err);
+    const percents = err
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).progress.percent);
+    assert.ok(percents.length > 1 && percents.every((percent) => percent !== null), round + err);
+    assert.ok(Math.max(...percents) <= 99);
+  }
+});
+
 test("bytes that took the place of others after a restart are not mistaken for those", async (t) => {
   const all = places(t);
   const stored = new Map<string, Buffer>();
@@ -166,10 +183,22 @@ test("a restored folder and the original go on side by side, and share a place o
   const mine = await backUp(all);
   const theirs = await backUp({ ...all, location: all.restored });
   assert.ok(mine.newBytes < MIB && theirs.newBytes < MIB, "what both have is there once");
+  const unnamed = await lazuli("restore", all.place, "--location", `${all.restored}-x`);
+  assert.equal(unnamed.code, 1, "nobody knows which is meant");
+  assert.ok(unnamed.err.includes("has backups of 2 data folders: choose one with --backup"));
+  for (const [{ backup }, location] of [
+    [mine, all.location],
+    [theirs, all.restored],
+  ] as const) {
+    assert.ok(unnamed.err.includes(`${backup} of ${location}`), unnamed.err);
+  }
   await restore(all, `${all.restored}-mine`, "--backup", mine.backup);
   await restore(all, `${all.restored}-theirs`, "--backup", theirs.backup);
   await requireEqual(await box(new FolderServer(t, `${all.restored}-mine`)), stored);
   await requireEqual(await box(new FolderServer(t, `${all.restored}-theirs`)), others);
+  const last = await backUp({ ...all, location: all.restored }, "--keep", "1");
+  assert.equal(last.removed, 1, "those of the other folder stay");
+  await restore(all, `${all.restored}-again`, "--backup", mine.backup);
 });
 
 /** Changes one byte in the middle of a file. */

@@ -30,6 +30,8 @@ export interface Manifest {
   /** Files of records. Those of a later pass replace records of an earlier one. */
   readonly passes: readonly (readonly string[])[];
   readonly packs: readonly string[];
+  /** Where its data was; absent in backups of early versions. */
+  readonly location?: string;
   /** What packs have of a piece; absent for "disk". */
   readonly form?: "disk" | "plain";
   readonly records: number;
@@ -37,6 +39,11 @@ export interface Manifest {
   /** Bytes of large bodies. */
   readonly pieces: number;
   readonly pieceBytes: number;
+}
+
+/** The data that a backup is of: that of a data folder, until it is restored elsewhere. */
+export function dataOf({ origins }: Manifest): string | undefined {
+  return origins.at(-1)?.id;
 }
 
 /** A folder with backups. Files in it never change; a backup counts once its manifest is there. */
@@ -96,6 +103,11 @@ export class BackupPlace {
       .filter(isOne)
       .map((file) => file.slice(0, -".json".length))
       .sort();
+  }
+
+  /** False once a backup has been removed. Its manifest goes first, and its files after that. */
+  async has(name: string): Promise<boolean> {
+    return (await this.names()).includes(name);
   }
 
   async readManifest(name: string): Promise<Manifest> {

@@ -20,7 +20,7 @@ import { ProgressBar } from "../progress-bar.ts";
 import { DamageFound, StartError } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
 import { Verifier } from "../verifier.ts";
-import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { BackupPlace, dataOf, type Manifest } from "./backup-place.ts";
 import { type PackedPiece, readPack, readPackIndex } from "./packs.ts";
 import { PieceSet, piecesOf } from "./pieces.ts";
 import { decodeRecords } from "./record-frames.ts";
@@ -47,6 +47,23 @@ export async function restore(asked: RestoreAsked, around: CommandSurroundings):
   const place = await BackupPlace.toRead(asked.place);
   const manifest = await chosenManifest(place, asked.backup);
   requireForm(manifest, asked);
+  try {
+    await restoreChosen(place, manifest, asked, around);
+  } catch (error) {
+    if (!(error instanceof DamageFound) || (await place.has(manifest.name))) throw error;
+    throw new StartError(
+      `Backup ${manifest.name} was removed while it was read, by a backup with --keep: restore ` +
+        "another one.",
+    );
+  }
+}
+
+async function restoreChosen(
+  place: BackupPlace,
+  manifest: Manifest,
+  asked: RestoreAsked,
+  around: CommandSurroundings,
+): Promise<void> {
   if (asked.shared !== null) {
     const { restoreShared } = await import("./restore-shared.ts");
     const done = await restoreShared(place, manifest, asked.shared, asked.json, around);
@@ -104,11 +121,33 @@ function requireForm({ name, form = "disk" }: Manifest, { shared }: RestoreAsked
 
 async function chosenManifest(place: BackupPlace, backup: string | null): Promise<Manifest> {
   const names = await place.names();
+  if (backup === null) await requireOneData(place, names);
   const name = backup ?? names.at(-1);
   if (name !== undefined && names.includes(name)) return place.readManifest(name);
   const those = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.`;
   throw new StartError(
     `${place.folder} has no backup${backup === null ? "" : ` ${backup}`}. ${those}`,
+  );
+}
+
+/** Refuses to choose between backups of different data. */
+async function requireOneData(place: BackupPlace, names: readonly string[]): Promise<void> {
+  const whose = new Map<string | undefined, string>();
+  const lines: string[] = [];
+  for (const name of names) {
+    const manifest = await place.readManifest(name).catch((error) => {
+      // A damaged backup is not chosen, unless it is the last one.
+      if (error instanceof StartError) return null;
+      throw error;
+    });
+    if (manifest === null) continue;
+    whose.set(dataOf(manifest), name);
+    lines.push(`${name}${manifest.location === undefined ? "" : ` of ${manifest.location}`}`);
+  }
+  if (whose.size < 2) return;
+  throw new StartError(
+    `${place.folder} has backups of ${whose.size} data folders: choose one with --backup. It has ` +
+      `${lines.join(", ")}.`,
   );
 }
 
