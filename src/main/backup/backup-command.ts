@@ -35,12 +35,7 @@ export async function backUp(asked: BackupAsked, around: CommandSurroundings): P
   if (asked.shared === null) await requireFolder(resolve(asked.location));
   const place = await BackupPlace.toWrite(asked.place);
   try {
-    const before = await readManifests(place);
-    const { manifest, newBytes } = await writeBackup(place, before, asked, around).catch(
-      (error) => {
-        throw failure(error, place.folder);
-      },
-    );
+    const { before, manifest, newBytes } = await writeBackup(place, asked, around);
     const removed = await removeOld(place, before, manifest, asked.keep);
     tellDone(manifest, newBytes, removed, asked, around);
   } finally {
@@ -50,17 +45,18 @@ export async function backUp(asked: BackupAsked, around: CommandSurroundings): P
 
 async function writeBackup(
   place: BackupPlace,
-  before: readonly Manifest[],
   asked: BackupAsked,
   around: CommandSurroundings,
-): Promise<{ manifest: Manifest; newBytes: number }> {
-  const state = await openAsked(asked, around);
-  const backup = new Backup(place, before, around, asked.json);
+): Promise<{ before: readonly Manifest[]; manifest: Manifest; newBytes: number }> {
   try {
-    await backup.write(state).finally(() => state.close());
-    return { manifest: await backup.finish(), newBytes: backup.newBytes };
-  } finally {
-    backup.close();
+    const before = await readManifests(place);
+    const state = await openAsked(asked, around);
+    const backup = new Backup(place, before, around, asked.json);
+    const written = backup.write(state).finally(() => state.close());
+    const manifest = await written.then(() => backup.finish()).finally(() => backup.close());
+    return { before, manifest, newBytes: backup.newBytes };
+  } catch (error) {
+    throw failure(error, place.folder);
   }
 }
 
