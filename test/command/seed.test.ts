@@ -11,6 +11,7 @@ const SEED = `
 services:
   blob:
     deleteRetentionDays: 3
+    defaultServiceVersion: 2021-12-02
     cors:
       - allowedOrigins: ["https://app.example"]
         allowedMethods: [GET, PUT]
@@ -88,7 +89,7 @@ async function seen(server: FolderServer): Promise<unknown> {
     all.push([blob.name, blob.properties.etag, blob.properties.contentType]);
   }
   const service = await blobs.getProperties();
-  all.push(service.cors, service.deleteRetentionPolicy);
+  all.push(service.cors, service.deleteRetentionPolicy, service.defaultServiceVersion);
   const queue = (await server.queues()).getQueueClient("work");
   all.push((await queue.getProperties()).approximateMessagesCount);
   all.push((await queue.getProperties()).metadata, identifiersOf(await queue.getAccessPolicy()));
@@ -148,6 +149,9 @@ test("--seed makes everything before the first request, and a second time change
     disableTypeConversion: true,
   });
   assert.deepEqual(entity.exact, { type: "Int64", value: "9007199254740993" });
+  const service = await (await server.blobs()).getProperties();
+  assert.equal(service.defaultServiceVersion, "2021-12-02");
+  assert.equal(service.cors?.[0]?.allowedMethods, "GET,PUT");
   const [message] = received;
   await queue.deleteMessage(message?.messageId ?? "", message?.popReceipt ?? "");
   const before = await seen(server);
