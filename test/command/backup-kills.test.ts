@@ -113,7 +113,7 @@ test("a kill in the middle of records and of packs leaves nothing half visible",
     const [path = ""] = filesIn(join(all.place, part));
     await killedWhileItReads(path, ["restore", all.place, "--location", all.restored]);
     assert.ok(existsSync(join(all.restored, "restore-under-way")));
-    const { code, err } = await lazuli("--location", all.restored, "--blobPort", "0");
+    const { code, err } = await lazuli("verify", "--location", all.restored);
     assert.equal(code, 1);
     assert.match(err, /being restored/);
   }

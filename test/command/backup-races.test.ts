@@ -79,9 +79,9 @@ test("what cannot be removed or read for another reason than damage is told as s
   const obstacle = join(all.place, "records", "folder");
   mkdirSync(obstacle);
   await paused.feed();
-  const kept = await keeping;
-  assert.equal(kept.code, 1);
-  assert.match(kept.err, /is written and good, but older ones cannot be removed/);
+  const done = await keeping;
+  assert.equal(done.code, 1);
+  assert.match(done.err, /is written and good, but older ones cannot be removed/);
   rmdirSync(obstacle);
   assert.equal((await lazuli("backup", all.place, "--check")).code, 0);
 

@@ -82,6 +82,8 @@ export async function requireEqual(
   }
 }
 
+const MAKE_PIPE = "mkfifo";
+
 /**
  * Puts a pipe in the place of a file of a backup. A command that reads the file waits until `feed`
  * has passed on the bytes, so that something else can happen in the middle of it.
@@ -95,7 +97,7 @@ export class PausedFile {
     this.#path = path;
     this.#bytes = readFileSync(path);
     rmSync(path);
-    execFileSync("mkfifo", [path]);
+    execFileSync(MAKE_PIPE, [path]);
   }
 
   /** Resolves once a command waits for the bytes. Later readers get the file itself. */

@@ -89,8 +89,8 @@ async function removeOld(
   const old = new Set(own.slice(0, -keep));
   try {
     for (const { name } of old) await place.removeManifest(name);
-    const kept = [...before, manifest].filter((one) => !old.has(one));
-    if (old.size > 0) await place.removeAllBut(kept);
+    const others = [...before, manifest].filter((one) => !old.has(one));
+    if (old.size > 0) await place.removeAllBut(others);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new StartError(
