@@ -200,6 +200,10 @@ test("mistakes in a seed are named by line and column, and nothing is done then"
       /seed\.yaml:4:9: .*no entity: Prop/,
     ],
     ["accounts:\n  - name: nobody\n", /seed\.yaml:2:11: .*must be an account of this server: dev/],
+    [
+      `tables:\n  - name: abc\n    entities:\n      - { PartitionKey: p, RowKey: r }\n      - { PartitionKey: p, RowKey: ${"r".repeat(1_025)} }\n`,
+      /seed\.yaml:5:9: .*the service refuses it: KeyValueTooLarge/,
+    ],
     ["queues:\n  - name: Work\n", /seed\.yaml:2:5: .*the service refuses it: /],
     ["queues:\n  - name: a\n    name: b\n", /seed\.yaml:3:5: .*given twice/],
     [

@@ -74,6 +74,7 @@ export interface TableSeed extends PlaceSeed {
 }
 
 export interface EntitySeed {
+  readonly fields: Fields;
   readonly place: EntityPlace;
   readonly properties: readonly Property[];
 }
@@ -220,7 +221,7 @@ async function tableOf(fields: Fields): Promise<TableSeed> {
 async function entitySeedOf(fields: Fields): Promise<EntitySeed> {
   try {
     const body = await entityOf(readFlatObject(Buffer.from(fields.json())));
-    return { place: requirePlace(body), properties: body.properties };
+    return { fields, place: requirePlace(body), properties: body.properties };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     throw fields.problem([], `it is no entity: ${reasonOf(error)}`);
