@@ -153,6 +153,8 @@ test("the progress of a backup has a percentage, the first time and later", asyn
     assert.ok(percents.length > 1 && percents.every((percent) => percent !== null), round + err);
     assert.ok(Math.max(...percents) <= 99);
   }
+  const check = await lazuli("backup", all.place, "--check", "--json");
+  assert.match(check.err, /^\{"progress":\{"percent":\d+,/);
 });
 
 test("bytes that took the place of others after a restart are not mistaken for those", async (t) => {

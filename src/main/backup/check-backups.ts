@@ -54,10 +54,23 @@ class Check {
 
   async run(names: readonly string[]): Promise<void> {
     try {
+      await this.#estimate(names);
       for (const name of names) await this.#unlessRemoved(name);
     } finally {
       this.#bar.end();
     }
+  }
+
+  async #estimate(names: readonly string[]): Promise<void> {
+    const files = new Set<string>();
+    for (const name of names) {
+      // What is damaged or removed meanwhile is found later.
+      const found = await this.#place.readManifest(name).catch(() => null);
+      for (const file of [...(found?.packs ?? []), ...(found?.passes.flat() ?? [])]) {
+        files.add(file);
+      }
+    }
+    this.#bar.expect({ objects: files.size, bytes: 0 });
   }
 
   /** Another backup may remove this one meanwhile: then it is not there, which is no damage. */
