@@ -8,6 +8,8 @@ import {
 } from "./json-text.ts";
 import { UsageError } from "./start-error.ts";
 
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 type Values = Readonly<Record<string, unknown>>;
 
 /** A name in an object, or an index in a list. */
@@ -36,6 +38,11 @@ export class ConfigText {
       if (!(error instanceof JsonError)) throw error;
       throw this.wrong(error.offset, `this is not valid ${this.#language}: ${error.message}.`);
     }
+  }
+
+  /** What is written at a place, such as all digits of a number. */
+  between(start: number, end: number): string {
+    return this.#text.slice(start, end);
   }
 
   /** An error at an offset: `lazuli.json:3:14: …`. */
@@ -106,6 +113,30 @@ export class Fields {
 
   all(): Values {
     return plainValue(this.#object) as Values;
+  }
+
+  /**
+   * The object as JSON, with numbers as they are written: they may have more digits than a number of
+   * JavaScript, and 1.0 is not 1.
+   */
+  json(): string {
+    const members = this.#object.members.map(({ name, value }) => {
+      const text = this.#numberOf(name, value) ?? JSON.stringify(plainValue(value));
+      return `${JSON.stringify(name)}:${text}`;
+    });
+    return `{${members.join(",")}}`;
+  }
+
+  /** A number as JSON; null for another value. Throws if it would become another number. */
+  #numberOf(name: string, node: JsonNode): string | null {
+    if (node.kind !== "scalar" || typeof node.value !== "number") return null;
+    const written = this.#source.between(node.start, node.end);
+    if (JSON_NUMBER.test(written)) return written;
+    const { value } = node;
+    if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) {
+      return String(value);
+    }
+    throw this.wrong([name], "is a number that JSON does not have: put it in quotes.");
   }
 
   requireNoOthers(): void {

@@ -11,6 +11,7 @@ import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
 import { EngineFigures } from "../engine/embedded/engine-figures.ts";
 import { EmbeddedExtents, EXTENT_BYTES_MAX } from "../engine/embedded/extents.ts";
+import type { FolderLock } from "../engine/embedded/folder-lock.ts";
 import { GuardedWrites } from "../engine/embedded/guarded-writes.ts";
 import type { WalOptions } from "../engine/embedded/recover-wal.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
@@ -44,8 +45,8 @@ export interface DataPlace {
   readonly acceptDataLoss?: boolean;
   /** Records and bytes that several front ends share, instead of a folder or memory. */
   readonly shared?: SharedPlace | null;
-  /** Whether a backup is being restored to the folder. */
-  readonly isRestore?: boolean;
+  /** The lock of a restore to the folder, which keeps it. */
+  readonly restoreLock?: FolderLock;
 }
 
 /** The store and contents that the services use. */
@@ -176,7 +177,7 @@ function saveAll(states: readonly SavedState[], contents: StoredContents): Saved
 
 async function openFolder(
   path: string,
-  { bucket = null, isRestore = false }: DataPlace,
+  { bucket = null, restoreLock }: DataPlace,
   clock: Clock,
   failStop: FailStop,
   options: Partial<WalOptions>,
@@ -185,7 +186,7 @@ async function openFolder(
   const machine = new Machine();
   undo.add(() => machine.close());
   try {
-    const folder = await openDataFolder(path, isRestore);
+    const folder = await openDataFolder(path, restoreLock);
     undo.add(() => folder.release());
     const space = await DiskSpace.open(folder.storeFolder);
     const { volumeBytes } = space;

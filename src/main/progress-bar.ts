@@ -43,6 +43,7 @@ export class ProgressBar {
   readonly #options: ProgressOptions;
   readonly #isTerminal: boolean;
   readonly #startedMs: number;
+  #total: Progress | null;
   #percent = -1;
   #shownMs = Number.NEGATIVE_INFINITY;
 
@@ -51,11 +52,17 @@ export class ProgressBar {
     this.#options = options;
     this.#isTerminal = to.isTTY === true && options.json !== true;
     this.#startedMs = options.clock.elapsedMs();
+    this.#total = options.total;
+  }
+
+  /** Takes another estimate of the whole work, once it is known. */
+  expect(total: Progress): void {
+    this.#total = total;
   }
 
   show(done: Progress): void {
     const now = this.#options.clock.elapsedMs();
-    const percent = percentOf(done, this.#options.total);
+    const percent = percentOf(done, this.#total);
     if (!this.#isDue(percent, now)) return;
     this.#percent = percent ?? -1;
     this.#shownMs = now;

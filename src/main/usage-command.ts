@@ -9,7 +9,7 @@ import {
   type UsageKind,
   type UsageRow,
 } from "../service/shared/usage-row.ts";
-import type { UsagePath, UsageProgress } from "../service/shared/usage-scan.ts";
+import type { UsagePath } from "../service/shared/usage-scan.ts";
 import { isUnreachable } from "../store/store.ts";
 import { chooseRecords, type DataAsked } from "./command-place.ts";
 import { openData } from "./open-data.ts";
@@ -18,7 +18,12 @@ import { runServerTask } from "./server-task.ts";
 import { OutOfReach, StartError, UsageError } from "./start-error.ts";
 import type { CommandSurroundings } from "./surroundings.ts";
 import { textTable } from "./text-table.ts";
-import { measureUsage } from "./usage.ts";
+import {
+  type AccountUsage,
+  type MeasuringProgress,
+  measureUsage,
+  usageByAccount,
+} from "./usage.ts";
 import { requireFolder } from "./verify-command.ts";
 
 export interface UsageAsked extends DataAsked {
@@ -36,28 +41,33 @@ export async function showUsage(asked: UsageAsked, around: CommandSurroundings):
   const { json, path, shared } = asked;
   const options = { clock: around.clock, total: null, noun: "records", json };
   const bar = new ProgressBar(around.progress, options);
-  const onProgress = (progress: UsageProgress) => bar.show(progress);
-  const usage =
+  const onProgress = ({ total, ...done }: MeasuringProgress) => {
+    if (total !== null) bar.expect(total);
+    bar.show(done);
+  };
+  const measuring =
     shared === null
-      ? await measuredFolder(asked, around, onProgress)
-      : await measuredRecords(chooseRecords(shared), path, onProgress);
-  bar.end();
+      ? measuredFolder(asked, around, onProgress)
+      : measuredRecords(chooseRecords(shared), path, onProgress);
+  const usage = await measuring.finally(() => bar.end());
   if (usage === null) {
     const where = shared === null ? `in ${resolve(asked.location)}` : "in these records";
     throw new StartError(`There is no ${path?.service}/${path?.account}/${path?.name} ${where}.`);
   }
-  if (json) around.out(JSON.stringify(usage));
-  else for (const line of renderUsage(usage)) around.out(line);
+  // Rows of one place by prefix say nothing about accounts.
+  const accounts = path === null ? usageByAccount(usage) : [];
+  if (json) around.out(JSON.stringify(path === null ? { ...usage, accounts } : usage));
+  else for (const line of renderUsage(usage, accounts)) around.out(line);
 }
 
 async function measuredFolder(
   { location, path }: UsageAsked,
   { clock, failStop, err }: CommandSurroundings,
-  onProgress: (progress: UsageProgress) => void,
+  onProgress: (progress: MeasuringProgress) => void,
 ): Promise<MeasuredUsage | null> {
   const folder = resolve(location);
   await requireFolder(folder);
-  const told = await runServerTask<UsageProgress, MeasuredUsage | null>(
+  const told = await runServerTask<MeasuringProgress, MeasuredUsage | null>(
     folder,
     "usage",
     path,
@@ -77,7 +87,7 @@ async function measuredFolder(
 async function measuredRecords(
   url: string,
   path: UsagePath | null,
-  onProgress: (progress: UsageProgress) => void,
+  onProgress: (progress: MeasuringProgress) => void,
 ): Promise<MeasuredUsage | null> {
   const { openRecords } = await import("./open-records.ts");
   const store = await openRecords(url, undefined, false);
@@ -111,7 +121,10 @@ const TITLES: Readonly<Record<UsageKind, string>> = {
 };
 
 /** A table for people: a column for each kind that occurs. */
-export function renderUsage({ rows, total, disk }: MeasuredUsage): string[] {
+export function renderUsage(
+  { rows, total, disk }: MeasuredUsage,
+  accounts: readonly AccountUsage[],
+): string[] {
   const sums = [...rows.map(({ amounts }) => amounts), total];
   const kinds = USAGE_KINDS.filter((kind) => sums.some((amounts) => kind in amounts));
   const head = ["objects", "bytes", ...kinds.map((kind) => TITLES[kind]), "in"];
@@ -124,6 +137,7 @@ export function renderUsage({ rows, total, disk }: MeasuredUsage): string[] {
   const table = [
     head,
     ...rows.map((row) => cells(row.amounts, nameOf(row))),
+    ...accounts.map(({ account, amounts }) => cells(amounts, `account ${account}`)),
     cells(total, "everything"),
   ];
   return [...textTable(table, "right"), ...(disk === null ? [] : ["", diskLine(disk)])];

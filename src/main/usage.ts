@@ -5,7 +5,7 @@ import type { MeasuredUsage } from "../front/console/console-facts.ts";
 import { MEASURED_BLOBS } from "../service/blob/measured-blobs.ts";
 import { MEASURED_FILES } from "../service/file/measured-files.ts";
 import { MEASURED_MESSAGES } from "../service/queue/measured-messages.ts";
-import type { Amounts } from "../service/shared/usage-row.ts";
+import { type Amounts, bytesOf } from "../service/shared/usage-row.ts";
 import { type UsagePath, type UsageProgress, UsageScan } from "../service/shared/usage-scan.ts";
 import { MEASURED_ENTITIES } from "../service/table/measured-entities.ts";
 import type { Store } from "../store/store.ts";
@@ -20,12 +20,43 @@ interface MeasuredData {
   readonly engine: Pick<SeenEngine, "extents" | "space"> | null;
 }
 
+export interface MeasuringProgress extends UsageProgress {
+  /** At most the whole work; null if nobody knows. */
+  readonly total: UsageProgress | null;
+}
+
+/** The database is read once, except for records about bytes in extents. */
+async function totalOf(engine: MeasuredData["engine"]): Promise<UsageProgress | null> {
+  if (engine === null) return null;
+  return { objects: 0, bytes: Math.max((await engine.space.measure()).databaseBytes, 1) };
+}
+
+/** The sums of an account: those of its containers, queues, tables and shares. */
+export interface AccountUsage {
+  readonly account: string;
+  readonly amounts: Amounts;
+}
+
+/** The sums of all accounts that have something, the largest first. */
+export function usageByAccount({ rows }: Pick<MeasuredUsage, "rows">): AccountUsage[] {
+  const names = [...new Set(rows.map(({ account }) => account))].sort();
+  const sums = names.map((account) => {
+    const own = rows.filter((row) => row.account === account);
+    return { account, amounts: sumOf(own.map(({ amounts }) => amounts)) };
+  });
+  return sums.sort((one, other) => bytesOf(other.amounts) - bytesOf(one.amounts));
+}
+
 /** Measures what takes space. Yields its progress; returns null if the path does not exist. */
 export async function* measureUsage(
   { store, engine }: MeasuredData,
   path: UsagePath | null,
-): AsyncGenerator<UsageProgress, MeasuredUsage | null> {
-  const usage = yield* new UsageScan(store, MEASURED, path).run();
+): AsyncGenerator<MeasuringProgress, MeasuredUsage | null> {
+  const total = await totalOf(engine);
+  const scan = new UsageScan(store, MEASURED, path).run();
+  let step = await scan.next();
+  for (; step.done !== true; step = await scan.next()) yield { ...step.value, total };
+  const usage = step.value;
   if (usage === null) return null;
   const extents = engine?.extents ?? null;
   if (engine === null || extents === null) return { ...usage, disk: null };

@@ -2,7 +2,19 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { backUp, box, MIB, places, put, putAll, requireEqual, restore } from "./backups.ts";
+import {
+  backUp,
+  box,
+  filesIn,
+  MIB,
+  NO_PIPES,
+  PausedFile,
+  places,
+  put,
+  putAll,
+  requireEqual,
+  restore,
+} from "./backups.ts";
 import { FolderServer, lazuli } from "./folder-server.ts";
 import { LazuliProcess } from "./process.ts";
 
@@ -74,6 +86,38 @@ test("no server starts on a folder whose restore was killed, and another restore
   }
   if (existsSync(mark)) await restore(all, all.restored);
   assert.ok(!existsSync(mark));
+  await requireEqual(await box(new FolderServer(t, all.restored)), stored);
+});
+
+/** Kills a command that waits for the bytes of this file. */
+async function killedWhileItReads(path: string, args: readonly string[]): Promise<void> {
+  const paused = new PausedFile(path);
+  const command = new LazuliProcess(args);
+  await paused.isAwaited();
+  await command.kill();
+  await paused.feed(Buffer.alloc(0));
+}
+
+test("a kill in the middle of records and of packs leaves nothing half visible", {
+  skip: NO_PIPES,
+}, async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const stored = await putAll(await box(server), "a");
+  const [extent = ""] = filesIn(join(all.location, "extents"));
+  await killedWhileItReads(extent, ["backup", all.place, "--location", all.location]);
+  assert.deepEqual(filesOf(join(all.place, "backups")), []);
+  assert.ok(filesOf(join(all.place, "records")).length > 0, "it was in the middle");
+  await backUp(all);
+  for (const part of ["records", "packs"]) {
+    const [path = ""] = filesIn(join(all.place, part));
+    await killedWhileItReads(path, ["restore", all.place, "--location", all.restored]);
+    assert.ok(existsSync(join(all.restored, "restore-under-way")));
+    const { code, err } = await lazuli("verify", "--location", all.restored);
+    assert.equal(code, 1);
+    assert.match(err, /being restored/);
+  }
+  await restore(all, all.restored);
   await requireEqual(await box(new FolderServer(t, all.restored)), stored);
 });
 

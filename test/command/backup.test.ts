@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
@@ -138,6 +138,25 @@ test("a further backup writes only what is new, and --keep removes old ones with
   await requireEqual(await box(new FolderServer(t, all.restored)), left);
 });
 
+test("the progress of a backup has a percentage, the first time and later", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  await putAll(await box(server), "a");
+  for (const round of ["first", "later"]) {
+    const args = ["backup", all.place, "--location", all.location, "--json"];
+    const { code, err } = await lazuli(...args);
+    assert.equal(code, 0, err);
+    const percents = err
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).progress.percent);
+    assert.ok(percents.length > 1 && percents.every((percent) => percent !== null), round + err);
+    assert.ok(Math.max(...percents) <= 99);
+  }
+  const check = await lazuli("backup", all.place, "--check", "--json");
+  assert.match(check.err, /^\{"progress":\{"percent":\d+,/);
+});
+
 test("bytes that took the place of others after a restart are not mistaken for those", async (t) => {
   const all = places(t);
   const stored = new Map<string, Buffer>();
@@ -166,10 +185,22 @@ test("a restored folder and the original go on side by side, and share a place o
   const mine = await backUp(all);
   const theirs = await backUp({ ...all, location: all.restored });
   assert.ok(mine.newBytes < MIB && theirs.newBytes < MIB, "what both have is there once");
+  const unnamed = await lazuli("restore", all.place, "--location", `${all.restored}-x`);
+  assert.equal(unnamed.code, 1, "nobody knows which is meant");
+  assert.ok(unnamed.err.includes("has backups of 2 data folders: choose one with --backup"));
+  for (const [{ backup }, location] of [
+    [mine, all.location],
+    [theirs, all.restored],
+  ] as const) {
+    assert.ok(unnamed.err.includes(`${backup} of ${location}`), unnamed.err);
+  }
   await restore(all, `${all.restored}-mine`, "--backup", mine.backup);
   await restore(all, `${all.restored}-theirs`, "--backup", theirs.backup);
   await requireEqual(await box(new FolderServer(t, `${all.restored}-mine`)), stored);
   await requireEqual(await box(new FolderServer(t, `${all.restored}-theirs`)), others);
+  const last = await backUp({ ...all, location: all.restored }, "--keep", "1");
+  assert.equal(last.removed, 1, "those of the other folder stay");
+  await restore(all, `${all.restored}-again`, "--backup", mine.backup);
 });
 
 /** Changes one byte in the middle of a file. */
@@ -210,6 +241,28 @@ test("a damaged backup is noticed, file by file, and its restore does not count"
   }
   assert.ok(tries >= 4);
   assert.deepEqual(filesIn(all.place).sort(), files, "a check changes nothing");
+});
+
+test("a backup writes damaged records of earlier ones again, and packs once they are removed", async (t) => {
+  const all = places(t);
+  const server = new FolderServer(t, all.location);
+  const stored = await putAll(await box(server), "a");
+  await backUp(all);
+  await backUp(all);
+  const [pack = "", ...others] = filesIn(join(all.place, "packs"));
+  assert.deepEqual(others, []);
+  for (const path of filesIn(join(all.place, "records"))) damage(path);
+  await backUp(all);
+  await restore(all, `${all.restored}-1`);
+  await requireEqual(await box(new FolderServer(t, `${all.restored}-1`)), stored);
+  damage(pack);
+  assert.equal((await lazuli("backup", all.place, "--check")).code, 3);
+  rmSync(pack);
+  const third = await lazuli("backup", all.place, "--location", all.location);
+  assert.equal(third.code, 0, third.err);
+  assert.match(third.err, /is damaged or missing: earlier backups lack.*copies them again/);
+  await restore(all, `${all.restored}-2`);
+  await requireEqual(await box(new FolderServer(t, `${all.restored}-2`)), stored);
 });
 
 test("damaged bytes stop a backup, and none is made of them", async (t) => {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
@@ -79,6 +81,40 @@ export async function requireEqual(
     assert.ok(found.equals(body), name);
   }
 }
+
+const MAKE_PIPE = "mkfifo";
+
+/**
+ * Puts a pipe in the place of a file of a backup. A command that reads the file waits until `feed`
+ * has passed on the bytes, so that something else can happen in the middle of it.
+ */
+export class PausedFile {
+  readonly #path: string;
+  readonly #bytes: Buffer;
+  #pipe: FileHandle | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#bytes = readFileSync(path);
+    rmSync(path);
+    execFileSync(MAKE_PIPE, [path]);
+  }
+
+  /** Resolves once a command waits for the bytes. Later readers get the file itself. */
+  async isAwaited(): Promise<void> {
+    this.#pipe = await open(this.#path, "w");
+    writeFileSync(`${this.#path}.whole`, this.#bytes);
+    renameSync(`${this.#path}.whole`, this.#path);
+  }
+
+  /** Lets the command go on, with the bytes of the file or, as if it were damaged, without them. */
+  async feed(bytes = this.#bytes): Promise<void> {
+    await this.#pipe?.writeFile(bytes);
+    await this.#pipe?.close();
+  }
+}
+
+export const NO_PIPES = process.platform === "win32" ? "Windows has no named pipes" : false;
 
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

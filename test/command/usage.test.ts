@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { ManualClock } from "../../src/base/clock.ts";
+import { openData } from "../../src/main/open-data.ts";
+import { OWNER } from "../../src/rules/access.ts";
+import { createFilledQueue } from "../../src/service/queue/create-filled-queue.ts";
+import { deleteQueue } from "../../src/service/queue/delete-queue.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { FolderServer, lazuli, scratchFolder } from "./folder-server.ts";
 
@@ -99,6 +106,74 @@ test("lazuli usage names what takes space, on a running server and on its folder
   assert.match(out, /^On the disk: records .*, large bodies .* garbage or free\.$/m);
   await server.stop();
   check(await usageOf(location));
+});
+
+test("lazuli usage has versions, and sums by account", async (t) => {
+  const location = join(scratchFolder(t), "data");
+  const accounts = [
+    { name: ACCOUNT, keys: [KEY], blob: { versioning: true } },
+    { name: "second", keys: [KEY] },
+  ];
+  const server = new FolderServer(t, location, { accounts });
+  const text = await server.connectionString();
+  for (const account of [ACCOUNT, "second"]) {
+    const own = text.replaceAll(ACCOUNT, account);
+    const blobs = BlobServiceClient.fromConnectionString(own);
+    const { containerClient } = await blobs.createContainer("photos");
+    for (const bytes of [1_000, 200, 30]) {
+      await containerClient.getBlockBlobClient("a").upload(Buffer.alloc(bytes), bytes);
+    }
+    const queue = QueueServiceClient.fromConnectionString(own).getQueueClient("work");
+    await queue.create();
+    await queue.sendMessage("ABCDE");
+  }
+  const all = async () => {
+    const { code, out, err } = await lazuli("usage", "--json", "--location", location);
+    assert.equal(code, 0, err);
+    const { accounts, total } = JSON.parse(out);
+    const [current, versions] = [
+      { objects: 2, bytes: 35 },
+      { objects: 2, bytes: 1_200 },
+    ];
+    assert.deepEqual(accounts, [
+      { account: ACCOUNT, amounts: { current, versions } },
+      { account: "second", amounts: { current } },
+    ]);
+    assert.deepEqual(total, { current: { objects: 4, bytes: 70 }, versions });
+  };
+  await all();
+  const { out } = await lazuli("usage", "--location", location);
+  assert.match(out, /^objects +bytes +current +versions +in$/m);
+  assert.match(out, /^ +4 +1\.2 KiB +35 B +1\.2 KiB +account devstoreaccount1$/m);
+  await server.stop();
+  await all();
+  const { err } = await lazuli("usage", "--json", "--location", location);
+  assert.match(err, /^\{"progress":\{"percent":\d+,/, "the whole is known");
+});
+
+test("lazuli usage tells what the sweeper has not removed yet as garbage", async (t) => {
+  const location = join(scratchFolder(t), "data");
+  // No sweeper runs here: what has expired or is out of reach stays.
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
+  const data = await openData({ location, memoryBytesMax: null }, clock, assert.fail);
+  const put = async (queue: string, text: string, lifeMs: number | null) => {
+    const at = { account: ACCOUNT, queue };
+    const messages = [{ text, hiddenMs: 0, lifeMs }];
+    await createFilledQueue(data, { at, metadata: [], messages });
+    return at;
+  };
+  await put("expired", "1234567", 1_000);
+  await put("lasting", "123", null);
+  const at = await put("gone", "12345", null);
+  await deleteQueue(data, { at, access: OWNER });
+  await data.close();
+  const { rows, total } = await usageOf(location);
+  assert.deepEqual(rows.get("queue/expired"), { garbage: { objects: 1, bytes: 7 } });
+  assert.deepEqual(rows.get("queue/lasting"), { current: { objects: 1, bytes: 3 } });
+  assert.ok(!rows.has("queue/gone"));
+  assert.deepEqual(total.garbage, { objects: 2, bytes: 12 });
+  const { out } = await lazuli("usage", "--location", location);
+  assert.match(out, /^ +3 +15 B +3 B +12 B +everything$/m);
 });
 
 test("lazuli usage shows one place by prefix, level by level", async (t) => {

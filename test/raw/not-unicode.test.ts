@@ -211,3 +211,13 @@ test("JSON bodies that are not UTF-8, or contain half a surrogate pair, are refu
   const whole = await send(tables, "POST", "/Box", JSON_TYPE, `${before}\\ud83d\\ude00${after}`);
   assert.equal(whole.status, 201, whole.text);
 });
+
+test("metadata may end with a byte that is a blank in Latin-1, and comes back whole", async () => {
+  const said = Buffer.from("voilà").toString("latin1");
+  const created = await send(blobs, "PUT", "/blank?restype=container", {
+    "x-ms-meta-said": ` ${said} `,
+  });
+  assert.equal(created.status, 201, created.text);
+  const { text } = await send(blobs, "HEAD", "/blank?restype=container");
+  assert.ok(text.includes(`x-ms-meta-said: ${said}\r\n`), text);
+});

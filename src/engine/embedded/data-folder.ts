@@ -1,7 +1,7 @@
 import { access, constants, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { checkDatabase } from "./database-file.ts";
-import { lockFolder } from "./folder-lock.ts";
+import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { makePrivate, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from "./private-folder.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -20,6 +20,8 @@ export interface DataFolder {
   readonly openToOthers: readonly string[];
   release(): Promise<void>;
 }
+
+const KEPT_LOCK: FolderLock = { async release() {} };
 
 /** A file that is there while a backup is restored to the folder. */
 const RESTORE_FILE = "restore-under-way";
@@ -43,17 +45,21 @@ export function isHalfRestored(folder: string): Promise<boolean> {
 
 /**
  * Opens a data folder, or makes one. Errors describe the problem in one line. Refuses a folder to
- * which a backup is being restored, unless `isRestore`.
+ * which a backup is being restored, unless it is the restore that opens it: a restore passes its
+ * lock of the folder, which it keeps.
  */
-export async function openDataFolder(folder: string, isRestore = false): Promise<DataFolder> {
+export async function openDataFolder(
+  folder: string,
+  ofRestore: FolderLock | null = null,
+): Promise<DataFolder> {
   await makeWritable(folder);
-  if (!isRestore && (await isHalfRestored(folder))) {
+  if (ofRestore === null && (await isHalfRestored(folder))) {
     throw new Error(
       `a backup was being restored to ${folder}, and that did not end: run \`lazuli restore\` ` +
         `again, or ${ELSEWHERE}`,
     );
   }
-  const lock = await lockFolder(folder);
+  const lock = ofRestore === null ? await lockFolder(folder) : KEPT_LOCK;
   if (lock === null) {
     throw new Error(`${folder} is in use by another Lazuli: stop that one, or ${ELSEWHERE}`);
   }

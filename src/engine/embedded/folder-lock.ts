@@ -19,6 +19,11 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** Whether a file in a folder is one of those that `lockFolder` makes, or may leave behind. */
+export function isLockFile(name: string): boolean {
+  return /^\.?lock(-[0-9a-f]{16})?$/.test(name);
+}
+
 /** Opens a file, as `openSync` does. A test puts another system in its place. */
 export type OpenFile = (path: string, flags: number, mode: number) => number;
 

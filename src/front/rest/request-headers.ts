@@ -85,7 +85,7 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
     if (header.length < METADATA_PREFIX.length) continue;
     if (header.slice(0, METADATA_PREFIX.length).toLowerCase() !== METADATA_PREFIX) continue;
     const name = header.slice(METADATA_PREFIX.length);
-    const value = (raw[at + 1] as string).trim();
+    const value = trimBlanks(raw[at + 1] as string);
     if (name === "") throw new Fault("EmptyMetadataKey");
     if (!METADATA_NAME.test(name) || names.has(name.toLowerCase()) || !isText(value)) {
       throw new Fault("InvalidMetadata", { HeaderName: header });
@@ -96,6 +96,18 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
   }
   if (size > METADATA_BYTES_MAX) throw new Fault("MetadataTooLarge");
   return found;
+}
+
+/** As HTTP has blanks. `trim` would take the last byte of "à", which is a blank in Latin-1. */
+function trimBlanks(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && isBlank(value, start)) start++;
+  while (start < end && isBlank(value, end - 1)) end--;
+  return value.slice(start, end);
+}
+
+function isBlank(value: string, at: number): boolean {
+  return value[at] === " " || value[at] === "\t";
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes above ASCII are what is looked for

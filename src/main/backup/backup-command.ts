@@ -9,7 +9,7 @@ import { DamageFound, StartError, Stopped } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
 import { requireFolder } from "../verify-command.ts";
 import { version } from "../version.ts";
-import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { BackupPlace, dataOf, type Manifest } from "./backup-place.ts";
 import { type CopiedState, openState } from "./copied-state.ts";
 import { PackWriter, readPack, readPackIndex } from "./packs.ts";
 import { AddressList, PieceSet, piecesOf } from "./pieces.ts";
@@ -35,22 +35,28 @@ export async function backUp(asked: BackupAsked, around: CommandSurroundings): P
   if (asked.shared === null) await requireFolder(resolve(asked.location));
   const place = await BackupPlace.toWrite(asked.place);
   try {
-    const before = await readManifests(place);
-    const state = await openAsked(asked, around);
-    let backup: Backup;
-    try {
-      backup = new Backup(place, before, around, asked.json);
-      await backup.write(state);
-    } finally {
-      await state.close();
-    }
-    const manifest = await backup.finish();
-    const removed = await removeOld(place, [...before, manifest], asked.keep);
-    tellDone(manifest, backup.newBytes, removed, asked, around);
-  } catch (error) {
-    throw failure(error, place.folder);
+    const { before, manifest, newBytes } = await writeBackup(place, asked, around);
+    const removed = await removeOld(place, before, manifest, asked.keep);
+    tellDone(manifest, newBytes, removed, asked, around);
   } finally {
     await place.close();
+  }
+}
+
+async function writeBackup(
+  place: BackupPlace,
+  asked: BackupAsked,
+  around: CommandSurroundings,
+): Promise<{ before: readonly Manifest[]; manifest: Manifest; newBytes: number }> {
+  try {
+    const before = await readManifests(place);
+    const state = await openAsked(asked, around);
+    const backup = new Backup(place, before, around, asked.json);
+    const written = backup.write(state).finally(() => state.close());
+    const manifest = await written.then(() => backup.finish()).finally(() => backup.close());
+    return { before, manifest, newBytes: backup.newBytes };
+  } catch (error) {
+    throw failure(error, place.folder);
   }
 }
 
@@ -71,15 +77,28 @@ async function readManifests(place: BackupPlace): Promise<Manifest[]> {
   return manifests;
 }
 
+/** Removes old backups of the same data. Those of other data at this place stay. */
 async function removeOld(
   place: BackupPlace,
-  all: readonly Manifest[],
+  before: readonly Manifest[],
+  manifest: Manifest,
   keep: number | null,
 ): Promise<number> {
-  const old = keep === null ? [] : all.slice(0, -keep);
-  for (const { name } of old) await place.removeManifest(name);
-  if (old.length > 0) await place.removeAllBut(all.slice(old.length));
-  return old.length;
+  if (keep === null) return 0;
+  const own = [...before, manifest].filter((one) => dataOf(one) === dataOf(manifest));
+  const old = new Set(own.slice(0, -keep));
+  try {
+    for (const { name } of old) await place.removeManifest(name);
+    const others = [...before, manifest].filter((one) => !old.has(one));
+    if (old.size > 0) await place.removeAllBut(others);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `Backup ${manifest.name} is written and good, but older ones cannot be removed ` +
+        `(${code ?? message}): the next backup with --keep tries it again.`,
+    );
+  }
+  return old.size;
 }
 
 function tellDone(
@@ -133,10 +152,14 @@ class Backup {
   readonly #there = new PieceSet();
   readonly #wanted = new PieceSet();
   readonly #toCopy = new AddressList();
+  /** Packs of earlier backups whose pieces are known. */
+  readonly #readable: string[] = [];
   #origins: readonly Origin[] = [];
   #form: CopiedState["form"] = "disk";
+  #location = "";
   #stamp = 0n;
   #pieceBytes = 0;
+  #doneBytes = 0;
   #passes: Manifest["passes"] = [];
 
   constructor(
@@ -161,26 +184,33 @@ class Backup {
 
   async write(state: CopiedState): Promise<void> {
     this.#form = state.form;
-    for (const name of this.#packsBefore()) {
-      for (const [origin, extent, offset] of await readPackIndex(this.#place, name)) {
-        this.#there.add(origin, extent, offset);
-      }
-    }
+    this.#location = state.location;
+    for (const name of this.#packsBefore()) await this.#notePack(name);
     try {
+      await this.#estimate(state);
       await this.#copyRecords(state);
       await this.#copyPieces(state);
     } finally {
       await this.#packs.close();
-      this.#bar.end();
     }
+  }
+
+  /** Clears the progress. */
+  close(): void {
+    this.#bar.end();
   }
 
   /** Verifies what was written, then makes the backup count. */
   async finish(): Promise<Manifest> {
     await this.#place.sync();
-    for (const name of this.#chunks.written) await this.#place.readRecords(name);
+    for (const name of this.#chunks.written) {
+      this.#show((await this.#place.readRecords(name)).length);
+    }
     for (const name of this.#packs.written) {
-      await readPack(this.#place, name, async () => requireGoingOn(this.#around));
+      await readPack(this.#place, name, async ({ length }) => {
+        this.#show(length);
+        requireGoingOn(this.#around);
+      });
     }
     const { clock } = this.#around;
     const manifest: Manifest = {
@@ -193,6 +223,7 @@ class Backup {
       passes: this.#passes,
       packs: await this.#packsNeeded(),
       form: this.#form,
+      location: this.#location,
       records: this.#chunks.records,
       recordBytes: this.#chunks.recordBytes,
       pieces: this.#wanted.size,
@@ -200,6 +231,21 @@ class Backup {
     };
     await this.#place.writeManifest(manifest);
     return manifest;
+  }
+
+  /** Notes the pieces of a pack of earlier backups. Those of an unreadable pack are copied again. */
+  async #notePack(name: string): Promise<void> {
+    try {
+      const index = await readPackIndex(this.#place, name);
+      for (const [origin, extent, offset] of index) this.#there.add(origin, extent, offset);
+      this.#readable.push(name);
+    } catch (error) {
+      if (!(error instanceof DamageFound)) throw error;
+      this.#around.err(
+        `${this.#place.packPath(name)} is damaged or missing: earlier backups lack the bytes in ` +
+          "it. This one copies them again.",
+      );
+    }
   }
 
   async #copyRecords(state: CopiedState): Promise<void> {
@@ -216,14 +262,33 @@ class Backup {
           break;
         case "records":
           for (const record of part.records) {
+            const bytesBefore = this.#chunks.recordBytes;
             await this.#chunks.add(record);
+            this.#doneBytes += this.#chunks.recordBytes - bytesBefore;
             for (const address of piecesOf(record)) this.#want(address);
           }
-          this.#bar.show({ objects: this.#chunks.records, bytes: this.#chunks.recordBytes });
+          this.#show(0);
       }
       requireGoingOn(this.#around);
     }
     this.#passes = await this.#chunks.finish();
+  }
+
+  /** Estimates the whole work before the records are known: as the last time, or from the files. */
+  async #estimate(state: CopiedState): Promise<void> {
+    const last = this.#before.filter(({ location }) => location === state.location).at(-1);
+    if (last !== undefined) return this.#expect(last.recordBytes);
+    const size = await state.estimate();
+    if (size !== null) this.#expect(2 * (size.records + size.pieces));
+  }
+
+  #expect(bytes: number): void {
+    this.#bar.expect({ objects: 0, bytes: Math.max(bytes, 1) });
+  }
+
+  #show(moreBytes: number): void {
+    this.#doneBytes += moreBytes;
+    this.#bar.show({ objects: this.#chunks.records, bytes: this.#doneBytes });
   }
 
   #want(address: Parameters<AddressList["push"]>[0]): void {
@@ -236,15 +301,16 @@ class Backup {
 
   async #copyPieces(state: CopiedState): Promise<void> {
     const source = state.pieces();
-    let bytes = this.#chunks.recordBytes;
+    // What is new is read once more to verify it.
+    const { newBytes, recordBytes } = this.#chunks;
+    this.#expect(recordBytes + newBytes + 2 * this.#toCopy.bytesOnDisk);
     try {
       for (const address of this.#toCopy) {
         const { extent, offset } = address;
         const origin = originOf(this.#origins, extent, offset);
         await this.#packs.begin([origin, extent, offset, source.bytesOf(address)]);
         await source.read(address, (part) => this.#packs.write(part));
-        bytes += source.bytesOf(address);
-        this.#bar.show({ objects: this.#chunks.records, bytes });
+        this.#show(source.bytesOf(address));
         requireGoingOn(this.#around);
       }
       await this.#packs.finish();
@@ -260,11 +326,11 @@ class Backup {
   /** Packs with at least one piece of this backup. */
   async #packsNeeded(): Promise<string[]> {
     const needed: string[] = [];
-    for (const name of this.#packsBefore()) {
+    for (const name of this.#readable) {
       const pieces = await readPackIndex(this.#place, name);
       if (pieces.some((piece) => this.#wanted.has(piece[0], piece[1], piece[2]))) needed.push(name);
     }
-    return [...needed, ...this.#packs.written];
+    return [...new Set([...needed, ...this.#packs.written])];
   }
 
   /** Names sort by time. */

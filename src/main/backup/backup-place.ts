@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { access, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Origin } from "../../content/extent-origins.ts";
-import { type FolderLock, lockFolder } from "../../engine/embedded/folder-lock.ts";
+import { type FolderLock, isLockFile, lockFolder } from "../../engine/embedded/folder-lock.ts";
 import { syncFolder } from "../../engine/embedded/sync-folder.ts";
 import { DamageFound, StartError } from "../start-error.ts";
 
@@ -14,8 +14,6 @@ const MARK = "lazuli-backups.json";
 const FOLDERS = ["backups", "records", "packs"] as const;
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
-/** What `lockFolder` may leave in a folder. */
-const LOCK_NAME = /^\.?lock(-[0-9a-f]{16})?$/;
 /** A file with such a name is not whole, and nothing names it. */
 const DRAFT = ".draft";
 
@@ -32,6 +30,8 @@ export interface Manifest {
   /** Files of records. Those of a later pass replace records of an earlier one. */
   readonly passes: readonly (readonly string[])[];
   readonly packs: readonly string[];
+  /** Where its data was; absent in backups of early versions. */
+  readonly location?: string;
   /** What packs have of a piece; absent for "disk". */
   readonly form?: "disk" | "plain";
   readonly records: number;
@@ -39,6 +39,11 @@ export interface Manifest {
   /** Bytes of large bodies. */
   readonly pieces: number;
   readonly pieceBytes: number;
+}
+
+/** The data that a backup is of: that of a data folder, until it is restored elsewhere. */
+export function dataOf({ origins }: Manifest): string | undefined {
+  return origins.at(-1)?.id;
 }
 
 /** A folder with backups. Files in it never change; a backup counts once its manifest is there. */
@@ -100,6 +105,11 @@ export class BackupPlace {
       .sort();
   }
 
+  /** False once a backup has been removed. Its manifest goes first, and its files after that. */
+  async has(name: string): Promise<boolean> {
+    return (await this.names()).includes(name);
+  }
+
   async readManifest(name: string): Promise<Manifest> {
     const path = this.#pathOf("backups", `${name}.json`);
     const text = await readFile(path, "utf8").catch(() => {
@@ -125,11 +135,14 @@ export class BackupPlace {
     await syncFolder(join(this.folder, "backups"));
   }
 
-  /** Writes bytes unless they are there already. Returns their name, and whether it wrote. */
+  /**
+   * Writes bytes unless they are there already. What is there is read: a damaged file of an earlier
+   * backup is written again, which mends that backup, too. Returns the name, and whether it wrote.
+   */
   async writeOnce(bytes: Bytes): Promise<{ name: string; isNew: boolean }> {
     const name = digestOf(bytes);
-    const found = await stat(this.#pathOf("records", name)).catch(() => null);
-    const isNew = found?.size !== bytes.length;
+    const found = await readFile(this.#pathOf("records", name)).catch(() => null);
+    const isNew = found?.equals(bytes) !== true;
     if (isNew) await this.#write("records", name, bytes);
     return { name, isNew };
   }
@@ -137,8 +150,10 @@ export class BackupPlace {
   /** Reads a file of records. Throws if it is damaged. */
   async readRecords(name: string): Promise<Bytes> {
     const path = this.#pathOf("records", name);
-    const bytes = await readFile(path).catch(() => null);
-    if (bytes === null || digestOf(bytes) !== name) throw damaged(path);
+    const bytes = await readFile(path).catch((error) => {
+      throw unreadable(path, error);
+    });
+    if (digestOf(bytes) !== name) throw damaged(path);
     return bytes;
   }
 
@@ -186,7 +201,7 @@ export class BackupPlace {
   /** Throws unless the folder is empty, or has backups. */
   async #requireOwn(): Promise<void> {
     if (await this.#hasMark()) return;
-    const others = (await readdir(this.folder)).filter((name) => !LOCK_NAME.test(name));
+    const others = (await readdir(this.folder)).filter((name) => !isLockFile(name));
     if (others.length === 0) return;
     throw new StartError(
       `${this.folder} is not empty, and has no backups: choose a folder for backups alone.`,
@@ -212,6 +227,12 @@ export function damaged(path: string): DamageFound {
   return new DamageFound(
     `${path} is damaged or missing: restore an earlier backup, or from a copy.`,
   );
+}
+
+/** Why a file of a backup cannot be read: a missing one is damage, another error may pass. */
+export function unreadable(path: string, { code }: NodeJS.ErrnoException): StartError {
+  if (code === "ENOENT") return damaged(path);
+  return new StartError(`${path} cannot be read (${code}): make it readable, then try again.`);
 }
 
 export function digestOf(bytes: Bytes): string {

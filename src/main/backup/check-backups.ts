@@ -23,19 +23,18 @@ export async function checkBackups(
 ): Promise<void> {
   const place = await BackupPlace.toRead(path);
   const names = await place.names();
-  if (names.length === 0)
-    throw new StartError(`${place.folder} has no backup yet: make one first.`);
-  const manifests: Manifest[] = [];
-  for (const name of names) manifests.push(await place.readManifest(name));
   const options = { clock: around.clock, total: null, noun: "files", json };
   const check = new Check(place, new ProgressBar(around.progress, options));
-  await check.run(manifests);
-  const { files, bytes } = check;
-  if (json) around.out(JSON.stringify({ good: names, files, bytes }));
+  await check.run(names);
+  const { files, bytes, good } = check;
+  if (good.length === 0) {
+    throw new StartError(`${place.folder} has no backup yet: make one first.`);
+  }
+  if (json) around.out(JSON.stringify({ good, files, bytes }));
   else {
     const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
-    const which = names.length === 1 ? "The backup" : `All ${names.length} backups`;
-    const are = names.length === 1 ? "is" : "are";
+    const which = good.length === 1 ? "The backup" : `All ${good.length} backups`;
+    const are = good.length === 1 ? "is" : "are";
     around.out(`${which} in ${place.folder} ${are} good: ${size}.`);
   }
 }
@@ -46,17 +45,41 @@ class Check {
   readonly #read = new Set<string>();
   files = 0;
   bytes = 0;
+  readonly good: string[] = [];
 
   constructor(place: BackupPlace, bar: ProgressBar) {
     this.#place = place;
     this.#bar = bar;
   }
 
-  async run(manifests: readonly Manifest[]): Promise<void> {
+  async run(names: readonly string[]): Promise<void> {
     try {
-      for (const manifest of manifests) await this.#backup(manifest);
+      await this.#estimate(names);
+      for (const name of names) await this.#unlessRemoved(name);
     } finally {
       this.#bar.end();
+    }
+  }
+
+  async #estimate(names: readonly string[]): Promise<void> {
+    const files = new Set<string>();
+    for (const name of names) {
+      // What is damaged or removed meanwhile is found later.
+      const found = await this.#place.readManifest(name).catch(() => null);
+      for (const file of [...(found?.packs ?? []), ...(found?.passes.flat() ?? [])]) {
+        files.add(file);
+      }
+    }
+    this.#bar.expect({ objects: files.size, bytes: 0 });
+  }
+
+  /** Another backup may remove this one meanwhile: then it is not there, which is no damage. */
+  async #unlessRemoved(name: string): Promise<void> {
+    try {
+      await this.#backup(await this.#place.readManifest(name));
+      this.good.push(name);
+    } catch (error) {
+      if (!(error instanceof StartError) || (await this.#place.has(name))) throw error;
     }
   }
 

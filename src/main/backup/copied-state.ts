@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { type CopiedPart, copyState } from "../../content/state-copy.ts";
@@ -22,11 +23,15 @@ const NOT_IN_FILES =
 
 /** A consistent state of all data, and the extents that it names for as long as it is open. */
 export interface CopiedState {
+  /** Where the data is, as people know it. */
+  readonly location: string;
   /** What packs have of a piece: what is on the disk of a data folder, or the stored bytes alone. */
   readonly form: "disk" | "plain";
   /** The parts of the copy, up to `end`. */
   parts(): AsyncGenerator<CopiedPart, void>;
   pieces(): PieceSource;
+  /** How many bytes records and large bodies take, at most; null if nobody knows. */
+  estimate(): Promise<{ readonly records: number; readonly pieces: number } | null>;
   close(): Promise<void>;
 }
 
@@ -83,26 +88,34 @@ export async function* untilEnd(
 
 class ServerState implements CopiedState {
   readonly form = "disk";
+  readonly location: string;
   readonly #task: ServerTask;
-  readonly #folder: string;
   readonly #around: Pick<CommandSurroundings, "schedule">;
+  #isHeld = false;
   #isClosed = false;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(task: ServerTask, folder: string, around: Pick<CommandSurroundings, "schedule">) {
     this.#task = task;
-    this.#folder = folder;
+    this.location = folder;
     this.#around = around;
   }
 
   pieces(): PieceSource {
-    return new PieceReader(this.#folder);
+    return new PieceReader(this.location);
+  }
+
+  estimate() {
+    return estimateOf(this.location);
   }
 
   async *parts(): AsyncGenerator<CopiedPart, void> {
     for (;;) {
       for (const part of decodeParts(await this.#task.next())) {
-        if (part.is === "end") this.#holdOn();
+        if (part.is === "end") {
+          this.#isHeld = true;
+          this.#holdOn();
+        }
         yield part;
         if (part.is === "end") return;
       }
@@ -111,9 +124,13 @@ class ServerState implements CopiedState {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#task.end();
-    // Without pins, the copied bytes may be those of something else.
-    if (this.#failure !== null) throw this.#failure.error;
+    try {
+      // Without pins, the copied bytes may be those of something else.
+      if (this.#failure !== null) throw this.#failure.error;
+      if (this.#isHeld) await this.#task.next();
+    } finally {
+      await this.#task.end();
+    }
   }
 
   /** Keeps the extents pinned. */
@@ -130,6 +147,25 @@ class ServerState implements CopiedState {
   }
 }
 
+async function estimateOf(folder: string): Promise<{ records: number; pieces: number }> {
+  const [records, pieces] = await Promise.all(
+    ["store", "extents"].map((part) => bytesIn(join(folder, part))),
+  );
+  return { records: records ?? 0, pieces: pieces ?? 0 };
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(folder)) {
+    // A file may be removed meanwhile.
+    bytes += await stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+  return bytes;
+}
+
 async function openFolderState(
   location: string,
   { clock, failStop, err }: Pick<CommandSurroundings, "clock" | "failStop" | "err">,
@@ -141,6 +177,8 @@ async function openFolderState(
     const copy = copyOf(data);
     return {
       form: "disk",
+      location: folder,
+      estimate: () => estimateOf(folder),
       parts: () => untilEnd(copy),
       pieces: () => new PieceReader(folder),
       async close() {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { type BackupPlace, damaged } from "./backup-place.ts";
+import { type BackupPlace, damaged, unreadable } from "./backup-place.ts";
 
 /**
  * A pack is a file with pieces of extents one after another, as they are on the disk, then a line of
@@ -85,8 +85,7 @@ async function writeAll(file: FileHandle, bytes: Bytes, position: number): Promi
 /** Reads which pieces a pack has. Throws if the pack is damaged there. */
 export async function readPackIndex(place: BackupPlace, name: string): Promise<PackedPiece[]> {
   const path = place.packPath(name);
-  const file = await open(path).catch(() => null);
-  if (file === null) throw damaged(path);
+  const file = await openPack(path);
   try {
     const { size } = await file.stat();
     const tail = Buffer.alloc(TAIL_BYTES);
@@ -103,6 +102,12 @@ export async function readPackIndex(place: BackupPlace, name: string): Promise<P
   }
 }
 
+function openPack(path: string): Promise<FileHandle> {
+  return open(path).catch((error) => {
+    throw unreadable(path, error);
+  });
+}
+
 /**
  * Reads a whole pack and passes on its bytes with their position. Throws if it is damaged, also
  * after it has passed on everything: only then is that known.
@@ -113,8 +118,7 @@ export async function readPack(
   take: (bytes: Bytes, position: number) => Promise<void>,
 ): Promise<void> {
   const path = place.packPath(name);
-  const file = await open(path).catch(() => null);
-  if (file === null) throw damaged(path);
+  const file = await openPack(path);
   try {
     const hash = createHash("sha256");
     const buffer = Buffer.allocUnsafeSlow(READ_BYTES);

@@ -16,6 +16,7 @@ import {
 import { alignedBytes, freeAlignedBytes } from "../../machine/aligned-bytes.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
+import { StartError } from "../start-error.ts";
 
 /** Bytes that are read at a time: a whole number of strides. */
 const READ_BYTES = 4 * MIB;
@@ -135,11 +136,20 @@ export class PieceReader implements PieceSource {
   async #open(at: Address): Promise<FileHandle> {
     if (this.#file !== null && this.#extent === at.extent) return this.#file;
     await this.#file?.close();
-    this.#file = await open(join(this.#folder, extentFileName(at.extent))).catch(() => {
-      throw this.#damaged(at);
+    this.#file = await open(join(this.#folder, extentFileName(at.extent))).catch((error) => {
+      throw this.#unreadable(at, error);
     });
     this.#extent = at.extent;
     return this.#file as FileHandle;
+  }
+
+  /** A missing file is damage; another error says nothing about the data. */
+  #unreadable(at: Address, { code }: NodeJS.ErrnoException): Error {
+    if (code === "ENOENT") return this.#damaged(at);
+    const path = join(this.#folder, extentFileName(at.extent));
+    return new StartError(
+      `${path} cannot be read (${code}): run the backup as the user of the server, then again.`,
+    );
   }
 
   #damaged({ extent, offset }: Address): StoreError {

@@ -21,7 +21,7 @@ export class RecordChunks {
   records = 0;
   recordBytes = 0;
   newBytes = 0;
-  /** Files that were not there before. */
+  /** Files that were not there before, or were damaged. */
   readonly written: string[] = [];
 
   constructor(place: BackupPlace) {

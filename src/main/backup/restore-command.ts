@@ -3,21 +3,24 @@ import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
-import { key, keyAfter, keyBehind, SPACE } from "../../base/keys.ts";
+import { key, keyAfter, keyBehind, SPACE, type Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { instantOf } from "../../base/stamp.ts";
 import { beginOrigin, originOf } from "../../content/extent-origins.ts";
+import type { CopiedRecord } from "../../content/state-copy.ts";
 import { beginRestore, endRestore, isHalfRestored } from "../../engine/embedded/data-folder.ts";
 import { extentFileName } from "../../engine/embedded/extents.ts";
+import { type FolderLock, isLockFile, lockFolder } from "../../engine/embedded/folder-lock.ts";
 import { syncFolder } from "../../engine/embedded/sync-folder.ts";
-import { isDamageError, type Store } from "../../store/store.ts";
+import { EPHEMERAL_SPACES } from "../../service/file/open-records.ts";
+import { isDamageError, type Store, type View } from "../../store/store.ts";
 import type { DataAsked } from "../command-place.ts";
 import { type Data, openData } from "../open-data.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { DamageFound, StartError } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
 import { Verifier } from "../verifier.ts";
-import { BackupPlace, type Manifest } from "./backup-place.ts";
+import { BackupPlace, dataOf, type Manifest } from "./backup-place.ts";
 import { type PackedPiece, readPack, readPackIndex } from "./packs.ts";
 import { PieceSet, piecesOf } from "./pieces.ts";
 import { decodeRecords } from "./record-frames.ts";
@@ -30,6 +33,7 @@ export interface RestoreAsked extends DataAsked {
   readonly json: boolean;
 }
 
+const RECORDS_OF_ENGINE_MAX = 1_000;
 const CONTENTS_PER_READ = 2_000;
 const CONTENTS_END = keyAfter(key(SPACE.content));
 const PRIVATE_FILE_MODE = 0o600;
@@ -43,20 +47,47 @@ export async function restore(asked: RestoreAsked, around: CommandSurroundings):
   const place = await BackupPlace.toRead(asked.place);
   const manifest = await chosenManifest(place, asked.backup);
   requireForm(manifest, asked);
+  try {
+    await restoreChosen(place, manifest, asked, around);
+  } catch (error) {
+    if (!(error instanceof DamageFound) || (await place.has(manifest.name))) throw error;
+    throw new StartError(
+      `Backup ${manifest.name} was removed while it was read, by a backup with --keep: restore ` +
+        "another one.",
+    );
+  }
+}
+
+async function restoreChosen(
+  place: BackupPlace,
+  manifest: Manifest,
+  asked: RestoreAsked,
+  around: CommandSurroundings,
+): Promise<void> {
   if (asked.shared !== null) {
     const { restoreShared } = await import("./restore-shared.ts");
     const done = await restoreShared(place, manifest, asked.shared, asked.json, around);
     return tellDone(manifest, asked, done, around);
   }
   const folder = resolve(asked.location);
-  await prepareFolder(folder);
+  const lock = await prepareFolder(folder);
   try {
-    const done = await new Restore(place, manifest, folder, asked, around).run();
+    const target = { folder, lock, json: asked.json };
+    const done = await new Restore(place, manifest, target, around).run();
     await endRestore(folder);
     tellDone(manifest, asked, { ...done, location: folder }, around);
   } catch (error) {
     throw failure(error, folder);
+  } finally {
+    await lock.release();
   }
+}
+
+/** Where a folder is restored to. No other restore, and no server, uses it while we have its lock. */
+interface Target {
+  readonly folder: string;
+  readonly lock: FolderLock;
+  readonly json: boolean;
 }
 
 function tellDone(
@@ -90,6 +121,7 @@ function requireForm({ name, form = "disk" }: Manifest, { shared }: RestoreAsked
 
 async function chosenManifest(place: BackupPlace, backup: string | null): Promise<Manifest> {
   const names = await place.names();
+  if (backup === null) await requireOneData(place, names);
   const name = backup ?? names.at(-1);
   if (name !== undefined && names.includes(name)) return place.readManifest(name);
   const those = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.`;
@@ -98,20 +130,61 @@ async function chosenManifest(place: BackupPlace, backup: string | null): Promis
   );
 }
 
-/** Makes an empty folder that no server starts on. What an interrupted restore left is removed. */
-async function prepareFolder(folder: string): Promise<void> {
+/** Refuses to choose between backups of different data. */
+async function requireOneData(place: BackupPlace, names: readonly string[]): Promise<void> {
+  const whose = new Map<string | undefined, string>();
+  const lines: string[] = [];
+  for (const name of names) {
+    const manifest = await place.readManifest(name).catch((error) => {
+      // A damaged backup is not chosen, unless it is the last one.
+      if (error instanceof StartError) return null;
+      throw error;
+    });
+    if (manifest === null) continue;
+    whose.set(dataOf(manifest), name);
+    lines.push(`${name}${manifest.location === undefined ? "" : ` of ${manifest.location}`}`);
+  }
+  if (whose.size < 2) return;
+  throw new StartError(
+    `${place.folder} has backups of ${whose.size} data folders: choose one with --backup. It has ` +
+      `${lines.join(", ")}.`,
+  );
+}
+
+/**
+ * Makes an empty folder that no server starts on, and locks it. What an interrupted restore left is
+ * removed.
+ */
+async function prepareFolder(folder: string): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
-  if (await isHalfRestored(folder)) {
+  await requireRestorable(folder);
+  const lock = await lockFolder(folder);
+  if (lock === null) {
+    throw new StartError(`Another restore to ${folder} is under way: wait until it has ended.`);
+  }
+  try {
+    // Another restore may have ended since we looked.
+    await requireRestorable(folder);
     for (const part of ["store", "extents"]) {
       await rm(join(folder, part), { recursive: true, force: true });
     }
-  } else if ((await readdir(folder)).length > 0) {
-    throw new StartError(
-      `${folder} is not empty: a backup is restored to a new or empty folder only. ` +
-        "Name another one with --location.",
-    );
+    await beginRestore(folder);
+    return lock;
+  } catch (error) {
+    await lock.release();
+    throw error;
   }
-  await beginRestore(folder);
+}
+
+/** Throws unless a folder is empty, or has what an interrupted restore left. */
+async function requireRestorable(folder: string): Promise<void> {
+  if (await isHalfRestored(folder)) return;
+  const others = (await readdir(folder)).filter((name) => !isLockFile(name));
+  if (others.length === 0) return;
+  throw new StartError(
+    `${folder} is not empty: a backup is restored to a new or empty folder only. ` +
+      "Name another one with --location.",
+  );
 }
 
 function failure(error: unknown, folder: string): unknown {
@@ -130,21 +203,24 @@ class Restore {
   readonly #place: BackupPlace;
   readonly #manifest: Manifest;
   readonly #folder: string;
+  readonly #lock: FolderLock;
   readonly #around: CommandSurroundings;
   readonly #bar: ProgressBar;
   #records = 0;
   #bytes = 0;
+  /** Records that must be there in the end. */
+  #lasting = 0;
 
   constructor(
     place: BackupPlace,
     manifest: Manifest,
-    folder: string,
-    { json }: RestoreAsked,
+    { folder, lock, json }: Target,
     around: CommandSurroundings,
   ) {
     this.#place = place;
     this.#manifest = manifest;
     this.#folder = folder;
+    this.#lock = lock;
     this.#around = around;
     const { records, recordBytes, pieceBytes } = manifest;
     // Everything is read once more to verify it.
@@ -171,6 +247,7 @@ class Restore {
       const { store } = data;
       for (const chunk of this.#manifest.passes.flat()) {
         for (const some of stepsOf(decodeRecords(await this.#place.readRecords(chunk)))) {
+          this.#lasting += await addedBy(store, some);
           await write(store, some);
           this.#show(some.length, bytesOf(some));
         }
@@ -233,7 +310,11 @@ class Restore {
       for await (done of new Verifier(data, onDamage).run()) {
         this.#bar.show({ objects: this.#records + done.objects, bytes: this.#bytes + done.bytes });
       }
-      return { records: done.objects, bytes: done.bytes };
+      const records = done.objects - (await data.store.read(recordsOfEngine));
+      if (records === this.#lasting) return { records: done.objects, bytes: done.bytes };
+      throw new DamageFound(
+        `Restored and not complete: ${records} of ${this.#lasting} records are there.`,
+      );
     } finally {
       await data.close();
     }
@@ -241,7 +322,7 @@ class Restore {
 
   #open(clock: Clock): Promise<Data> {
     const { failStop, err } = this.#around;
-    const place = { location: this.#folder, memoryBytesMax: null, isRestore: true };
+    const place = { location: this.#folder, memoryBytesMax: null, restoreLock: this.#lock };
     return openData(place, clock, failStop, { tell: err });
   }
 
@@ -250,6 +331,21 @@ class Restore {
     this.#bytes += bytes;
     this.#bar.show({ objects: this.#records, bytes: this.#bytes });
   }
+}
+
+/** By how many records a step adds to the lasting ones. Its keys differ. */
+function addedBy(store: Store, step: readonly CopiedRecord[]): Promise<number> {
+  const lasting = step.filter(({ key }) => !EPHEMERAL_SPACES.has(key[0] as Space));
+  const after = lasting.filter(({ value }) => value !== null).length;
+  return store.read(
+    (view) => after - lasting.filter(({ key }) => view.get(key) !== undefined).length,
+  );
+}
+
+/** The engine has a few records of its own, which no backup has. */
+function recordsOfEngine(view: View): number {
+  const from = key(SPACE.engine);
+  return view.range(from, keyAfter(from), { limit: RECORDS_OF_ENGINE_MAX }).length;
 }
 
 /** A clock that is never behind an instant, so that new stamps are later than all restored ones. */

@@ -5,6 +5,7 @@ import type { Extents } from "../../store/extents.ts";
 import { choosePlace, type SharedAsked } from "../command-place.ts";
 import { openData } from "../open-data.ts";
 import type { Member } from "../shared-data.ts";
+import { readRecordsAddress } from "../shared-place.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
 import { type CopiedState, untilEnd } from "./copied-state.ts";
 import type { PieceSource } from "./pieces.ts";
@@ -18,12 +19,15 @@ export async function openSharedState(
   { clock, failStop, schedule, err }: CommandSurroundings,
 ): Promise<CopiedState> {
   const options = { schedule, tell: err, guest: "lazuli backup" };
-  const data = await openData(choosePlace(asked), clock, failStop, options);
+  const place = choosePlace(asked);
+  const data = await openData(place, clock, failStop, options);
   const { frontEnd, extents } = data.member as Member;
   const unpin = frontEnd.pin();
   const copy = copyState(data.store, HELD_BY_FRONT_ENDS, randomUUID());
   return {
     form: "plain",
+    location: readRecordsAddress(place.shared.records).shown,
+    estimate: async () => null,
     parts: () => untilEnd(copy),
     pieces: () => new SharedPieces(extents),
     async close() {

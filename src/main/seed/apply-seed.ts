@@ -5,9 +5,11 @@ import { Fault } from "../../base/fault.ts";
 import type { BlobContext } from "../../service/blob/context.ts";
 import type { Fields } from "../config-fields.ts";
 import type { Data } from "../open-data.ts";
+import type { Progress } from "../progress-bar.ts";
 import type { UsageError } from "../start-error.ts";
 import { BlobSeeding } from "./blob-seeding.ts";
 import { FileSeeding } from "./file-seeding.ts";
+import { itemsIn, LoadRefused } from "./folder-files.ts";
 import { QueueSeeding } from "./queue-seeding.ts";
 import { type AccountSeed, readSeed, reasonOf, type SeedSource } from "./seed-document.ts";
 import { seedService } from "./service-seeding.ts";
@@ -18,6 +20,10 @@ export interface SeedSettings {
   /** In the order of the configuration. */
   readonly statedAccounts: readonly { readonly name: string }[];
   readonly blobSettings: BlobContext["settingsByAccount"];
+}
+
+export interface SeedProgress extends Progress {
+  readonly total: Progress;
 }
 
 export interface SeedDone {
@@ -35,9 +41,10 @@ export async function* applySeed(
   source: SeedSource,
   dataOf: (account: string) => Data,
   settings: SeedSettings,
-): AsyncGenerator<{ objects: number; bytes: number }, SeedDone> {
+): AsyncGenerator<SeedProgress, SeedDone> {
   const seeds = await readSeed(source);
   for (const seed of seeds) await requireUsable(seed, source, settings);
+  const total = { objects: await objectsOf(seeds, source), bytes: 0 };
   let changed = 0;
   let objects = 0;
   for (const seed of seeds) {
@@ -48,15 +55,46 @@ export async function* applySeed(
           await fairQueue.next();
           objects++;
           if (isChange) changed++;
-          yield { objects, bytes: 0 };
+          yield { objects, bytes: 0, total };
         }
       } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-        throw fields.problem([], `the service refuses it: ${reasonOf(error)}`);
+        throw refusalOf(error, fields);
       }
     }
   }
   return { changed, objects };
+}
+
+/** An error that names the place in the seed, and the file of a folder; other errors as they are. */
+function refusalOf(error: unknown, fields: Fields): unknown {
+  if (error instanceof LoadRefused) {
+    const { path, fault } = error;
+    return fields.problem(["load"], `the service refuses ${path}: ${reasonOf(fault)}`);
+  }
+  if (!(error instanceof Fault)) return error;
+  return fields.problem([], `the service refuses it: ${reasonOf(error)}`);
+}
+
+/** How many objects seeds name, with what is in their folders. */
+async function objectsOf(seeds: readonly AccountSeed[], { folder }: SeedSource): Promise<number> {
+  let objects = 0;
+  for (const { services, containers, queues, tables, shares } of seeds) {
+    objects += services.length + queues.length;
+    for (const { entities } of tables) objects += 1 + entities.length;
+    for (const { load } of containers) objects += 1 + (await loadedFrom(folder, load)).files;
+    for (const { load } of shares) objects += 1 + (await loadedFrom(folder, load)).items;
+  }
+  return objects;
+}
+
+async function loadedFrom(folder: string, load: string | null) {
+  const found = { files: 0, items: 0 };
+  if (load === null) return found;
+  for await (const item of itemsIn(resolve(folder, load))) {
+    found.items++;
+    if (item.is === "file") found.files++;
+  }
+  return found;
 }
 
 function firstAccount({ statedAccounts }: SeedSettings): string {

@@ -8,7 +8,14 @@ import { putBlob } from "../../service/blob/put-blob.ts";
 import { type Container, readContainer } from "../../service/blob/records.ts";
 import { setContainerAcl } from "../../service/blob/set-container-acl.ts";
 import { setContainerMetadata } from "../../service/blob/set-container-metadata.ts";
-import { bodyOf, contentTypeOf, type FolderFile, filesIn, md5Of } from "./folder-files.ts";
+import {
+  bodyOf,
+  contentTypeOf,
+  type FolderFile,
+  itemsIn,
+  loadItem,
+  md5Of,
+} from "./folder-files.ts";
 import { found, isWanted } from "./same.ts";
 import type { ContainerSeed } from "./seed-document.ts";
 
@@ -30,8 +37,8 @@ export class BlobSeeding {
     const at = { account: this.#account, container: seed.name };
     yield await this.#container(at, seed);
     if (seed.load === null) return;
-    for await (const file of filesIn(resolve(this.#folder, seed.load))) {
-      yield await this.#load(at, file);
+    for await (const item of itemsIn(resolve(this.#folder, seed.load))) {
+      if (item.is === "file") yield await loadItem(item, this.#load(at, item));
     }
   }
 

@@ -14,7 +14,14 @@ import { setShareAcl } from "../../service/file/set-share-acl.ts";
 import { setShareMetadata } from "../../service/file/set-share-metadata.ts";
 import { setShareProperties } from "../../service/file/set-share-properties.ts";
 import { PROPERTIES } from "./blob-seeding.ts";
-import { bodyOf, contentTypeOf, type FolderFile, filesIn, md5Of } from "./folder-files.ts";
+import {
+  bodyOf,
+  contentTypeOf,
+  type FolderFile,
+  itemsIn,
+  loadItem,
+  md5Of,
+} from "./folder-files.ts";
 import { found, isWanted } from "./same.ts";
 import type { ShareSeed } from "./seed-document.ts";
 
@@ -38,11 +45,9 @@ export class FileSeeding {
     const at = { account: this.#account, share: seed.name, snapshot: null };
     yield await this.#share(at, seed);
     if (seed.load === null) return;
-    for await (const file of filesIn(resolve(this.#folder, seed.load))) {
-      for (let depth = 1; depth < file.names.length; depth++) {
-        await this.#directory(at, file.names.slice(0, depth));
-      }
-      yield await this.#load(at, file);
+    for await (const item of itemsIn(resolve(this.#folder, seed.load))) {
+      const load = item.is === "file" ? this.#load(at, item) : this.#directory(at, item.names);
+      yield await loadItem(item, load);
     }
   }
 
@@ -66,10 +71,12 @@ export class FileSeeding {
     return isNew || others.length > 0;
   }
 
-  async #directory(at: ShareAddress, path: readonly string[]): Promise<void> {
+  /** Makes a directory that is missing. */
+  async #directory(at: ShareAddress, path: readonly string[]): Promise<boolean> {
     const asked = { at: { ...at, path, trailingDots: true }, access: OWNER };
-    if ((await found(getDirectoryProperties(this.#context, asked))) !== null) return;
+    if ((await found(getDirectoryProperties(this.#context, asked))) !== null) return false;
     await createDirectory(this.#context, { ...asked, settings: NO_SETTINGS, metadata: [] });
+    return true;
   }
 
   /** Writes a file, unless the share has it with the same bytes. */

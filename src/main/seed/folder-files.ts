@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { open, readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { Body, Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
 import { StartError } from "../start-error.ts";
 
@@ -9,24 +10,59 @@ const READ_BYTES = MIB;
 
 /** A file in a folder that is loaded. */
 export interface FolderFile {
+  readonly is: "file";
   readonly path: string;
   /** The names from the folder down. */
   readonly names: readonly string[];
   readonly length: number;
 }
 
-/** All files of a folder and the folders in it, in order. Links are refused: they may lead out. */
-export async function* filesIn(
+/** A folder in a folder that is loaded. */
+export interface InnerFolder {
+  readonly is: "folder";
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+/** A file or folder that a service refuses. */
+export class LoadRefused extends Error {
+  readonly path: string;
+  readonly fault: Fault;
+
+  constructor(path: string, fault: Fault) {
+    super(`${path} is refused`);
+    this.path = path;
+    this.fault = fault;
+  }
+}
+
+/**
+ * All folders and files in a folder, in order: what lies in a folder follows it. Links are refused:
+ * they may lead out.
+ */
+export async function* itemsIn(
   folder: string,
   names: readonly string[] = [],
-): AsyncGenerator<FolderFile> {
+): AsyncGenerator<FolderFile | InnerFolder> {
   const entries = await readdir(join(folder, ...names), { withFileTypes: true });
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = join(folder, ...names, entry.name);
-    if (entry.isDirectory()) yield* filesIn(folder, [...names, entry.name]);
-    else if (entry.isFile()) {
-      yield { path, names: [...names, entry.name], length: (await stat(path)).size };
+    const at = { path, names: [...names, entry.name] };
+    if (entry.isDirectory()) {
+      yield { is: "folder", ...at };
+      yield* itemsIn(folder, at.names);
+    } else if (entry.isFile()) {
+      yield { is: "file", ...at, length: (await stat(path)).size };
     } else throw new StartError(`${path} is no file: links and the like are not loaded.`);
+  }
+}
+
+/** Loads a file or folder. Throws a `LoadRefused` that names it if a service refuses it. */
+export async function loadItem<T>({ path }: { path: string }, load: Promise<T>): Promise<T> {
+  try {
+    return await load;
+  } catch (error) {
+    throw error instanceof Fault ? new LoadRefused(path, error) : error;
   }
 }
 

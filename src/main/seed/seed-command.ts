@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { ADMIN_BODY_BYTES_MAX } from "../../front/rest/http/admin.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { runServerTask } from "../server-task.ts";
 import { StartError, UsageError } from "../start-error.ts";
 import type { CommandSurroundings } from "../surroundings.ts";
-import type { SeedDone } from "./apply-seed.ts";
+import type { SeedDone, SeedProgress } from "./apply-seed.ts";
 import type { SeedSource } from "./seed-document.ts";
 
 export interface SeedAsked {
@@ -16,15 +17,19 @@ export interface SeedAsked {
 /** Makes a running server have what a seed says. Throws a `StartError`. */
 export async function seedServer(asked: SeedAsked, around: CommandSurroundings): Promise<void> {
   const source = await readSeedFile(asked.file);
+  requireSendable(source, asked.file);
   const options = { clock: around.clock, total: null, noun: "objects", json: asked.json };
   const bar = new ProgressBar(around.progress, options);
-  const done = await runServerTask<{ objects: number; bytes: number }, SeedDone>(
+  const onProgress = ({ total, ...done }: SeedProgress) => {
+    bar.expect(total);
+    bar.show(done);
+  };
+  const done = await runServerTask<SeedProgress, SeedDone>(
     asked.location,
     "seed",
     source,
-    (progress) => bar.show(progress),
-  );
-  bar.end();
+    onProgress,
+  ).finally(() => bar.end());
   if (done === null) {
     throw new StartError(
       `No server runs on ${resolve(asked.location)}. Start it with --seed ${asked.file}, or give the ` +
@@ -32,6 +37,15 @@ export async function seedServer(asked: SeedAsked, around: CommandSurroundings):
     );
   }
   around.out(asked.json ? JSON.stringify(done.result) : lineOf(asked.file, done.result));
+}
+
+/** The server takes a seed as one request. */
+function requireSendable(source: SeedSource, file: string): void {
+  if (Buffer.byteLength(JSON.stringify({ begin: source })) <= ADMIN_BODY_BYTES_MAX) return;
+  throw new StartError(
+    `${file} is too large for a running server, which takes 1 MiB: apply it in parts, or start the ` +
+      `server with --seed ${file}.`,
+  );
 }
 
 export function lineOf(file: string, { changed, objects }: SeedDone): string {

@@ -1,6 +1,8 @@
 import type { Property } from "../../base/edm.ts";
 import { Fault } from "../../base/fault.ts";
 import { SHARE_QUOTA_GIB_MAX } from "../../base/limits.ts";
+import { isProtocolVersion } from "../../front/rest/http/protocol-version.ts";
+import { metadataOf as metadataIn } from "../../front/rest/request-headers.ts";
 import { entityOf, requirePlace } from "../../front/rest/table/entity-body.ts";
 import { readFlatObject } from "../../front/rest/table/flat-json.ts";
 import type { PublicAccess, StoredPolicy } from "../../rules/access.ts";
@@ -72,6 +74,7 @@ export interface TableSeed extends PlaceSeed {
 }
 
 export interface EntitySeed {
+  readonly fields: Fields;
   readonly place: EntityPlace;
   readonly properties: readonly Property[];
 }
@@ -87,6 +90,10 @@ const HIDDEN_SECONDS_MAX = 7 * 24 * 3_600;
 const LIFE_MS_DEFAULT = HIDDEN_SECONDS_MAX * 1_000;
 const DAYS_MAX = 365;
 const AGE_MAX = 2 ** 31 - 1;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\x00-\x1f\x7f]|\p{Surrogate}/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u;
 /** All messages of a queue are put in one transaction, together with the queue. */
 const MESSAGES_MAX = 1_000;
 
@@ -137,7 +144,7 @@ function serviceOf(service: ServiceSeed["service"], fields: Fields): ServiceSeed
   const changes = {
     ...(fields.mayHave("cors") ? { cors: fields.objects("cors").map(corsRuleOf) } : {}),
     ...(fields.mayHave("defaultServiceVersion")
-      ? { defaultServiceVersion: fields.text("defaultServiceVersion") }
+      ? { defaultServiceVersion: versionOf(fields) }
       : {}),
   };
   const hasRetention = service === "blob" && fields.mayHave("deleteRetentionDays");
@@ -194,7 +201,7 @@ function messageOf(fields: Fields): MessageSeed {
     fields.mayHave(name) ? 1_000 * fields.number(name, -1, max) : null;
   const lifeMs = ms("lifeSeconds", SECONDS_MAX) ?? LIFE_MS_DEFAULT;
   const message = {
-    text: fields.text("text"),
+    text: xmlTextOf(fields, "text"),
     hiddenMs: Math.max(ms("hiddenSeconds", HIDDEN_SECONDS_MAX) ?? 0, 0),
     lifeMs: lifeMs < 0 ? null : lifeMs,
   };
@@ -213,8 +220,8 @@ async function tableOf(fields: Fields): Promise<TableSeed> {
 /** An entity is written as clients send it in JSON, with type annotations where types need them. */
 async function entitySeedOf(fields: Fields): Promise<EntitySeed> {
   try {
-    const body = await entityOf(readFlatObject(Buffer.from(JSON.stringify(fields.all()))));
-    return { place: requirePlace(body), properties: body.properties };
+    const body = await entityOf(readFlatObject(Buffer.from(fields.json())));
+    return { fields, place: requirePlace(body), properties: body.properties };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     throw fields.problem([], `it is no entity: ${reasonOf(error)}`);
@@ -239,7 +246,7 @@ function placeOf(fields: Fields): PlaceSeed {
 
 function policyOf(fields: Fields): StoredPolicy {
   const policy = {
-    id: fields.text("id"),
+    id: xmlTextOf(fields, "id"),
     startMs: timeOf(fields, "start"),
     expiryMs: timeOf(fields, "expiry"),
     letters: textOf(fields, "permissions"),
@@ -255,13 +262,43 @@ function timeOf(fields: Fields, name: string): number | null {
   throw fields.wrong([name], "must be a time like 2026-12-31T23:59:59Z.");
 }
 
+/** Metadata as the services store it: as the headers of a request that sets it would have it. */
 function metadataOf(fields: Fields): Metadata | null {
   if (!fields.mayHave("metadata")) return null;
   const metadata = fields.object("metadata");
-  return Object.keys(metadata.all()).map((name) => {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return [name, metadata.text(name)] as const;
-    throw metadata.problem([name], "a name of metadata has letters, digits and _ only.");
-  });
+  const raw: string[] = [];
+  let found: Metadata = [];
+  for (const name of Object.keys(metadata.all())) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw metadata.problem([name], "a name of metadata has letters, digits and _ only.");
+    }
+    const value = metadata.text(name);
+    if (CONTROL.test(value)) throw metadata.wrong([name], "must be one line of text.");
+    raw.push(`x-ms-meta-${name}`, Buffer.from(value).toString("latin1"));
+    try {
+      found = metadataIn({ raw });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      throw metadata.problem([name], `the service refuses it: ${reasonOf(error)}`);
+    }
+  }
+  return found;
+}
+
+function versionOf(fields: Fields): string {
+  const version = fields.text("defaultServiceVersion");
+  if (isProtocolVersion(version)) return version;
+  throw fields.wrong(["defaultServiceVersion"], "must be a version: a date like 2026-04-06.");
+}
+
+/** A text of answers in XML, which cannot hold all characters. */
+function xmlTextOf(fields: Fields, name: string): string {
+  const text = fields.text(name);
+  if (!NOT_IN_XML.test(text)) return text;
+  throw fields.wrong(
+    [name],
+    "has a character that the service cannot send, such as a control character.",
+  );
 }
 
 function textOf(fields: Fields, name: string): string | null {

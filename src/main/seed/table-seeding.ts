@@ -1,12 +1,13 @@
 import { formatProperties } from "../../base/edm.ts";
+import { Fault } from "../../base/fault.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { TableContext } from "../../service/table/context.ts";
 import { createTable } from "../../service/table/create-table.ts";
 import { readEntity, readTable, type Table } from "../../service/table/records.ts";
 import { setTableAcl } from "../../service/table/set-table-acl.ts";
-import { writeEntity } from "../../service/table/write-entity.ts";
+import { type WriteEntity, writeEntity } from "../../service/table/write-entity.ts";
 import { isWanted } from "./same.ts";
-import type { EntitySeed, TableSeed } from "./seed-document.ts";
+import { type EntitySeed, reasonOf, type TableSeed } from "./seed-document.ts";
 
 /** Makes tables, and entities that are missing or differ. */
 export class TableSeeding {
@@ -29,9 +30,22 @@ export class TableSeeding {
     yield isNew || hasOthers;
     for (const entity of entities) {
       const isOther = await this.#isOther(table, entity);
-      const write = { kind: "insertOrReplaceEntity", ...entity } as const;
-      if (isOther) await writeEntity(this.#context, { ...asked, write });
+      if (isOther) await this.#write(asked, entity);
       yield isOther;
+    }
+  }
+
+  /** Writes an entity. A refusal names the place of the entity in the seed. */
+  async #write(
+    asked: Omit<WriteEntity, "write">,
+    { fields, ...entity }: EntitySeed,
+  ): Promise<void> {
+    const write = { kind: "insertOrReplaceEntity", ...entity } as const;
+    try {
+      await writeEntity(this.#context, { ...asked, write });
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      throw fields.problem([], `the service refuses it: ${reasonOf(error)}`);
     }
   }
 

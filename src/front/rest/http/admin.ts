@@ -37,7 +37,8 @@ export interface AdminAnswer {
 /** No account can have this name, so that no path of a service is taken away. */
 const PREFIX = "/-/";
 const API = "api";
-const BODY_BYTES_MAX = MIB;
+/** The longest request of a command. */
+export const ADMIN_BODY_BYTES_MAX = MIB;
 
 export function isAdminRequest({ path }: Pick<IncomingRequest, "path">, { doors }: Admin): boolean {
   if (!path.startsWith(PREFIX)) return false;
@@ -59,14 +60,14 @@ export async function administer(request: IncomingRequest, admin: Admin): Promis
   }
   if (door === undefined) return answerQuestion(request, admin);
   if (method !== "POST") return answer(405, `${path} takes POST.\n`, ["Allow", "POST"]);
-  const { status, body } = await door(await readWholeBody(request, BODY_BYTES_MAX));
+  const { status, body } = await door(await readWholeBody(request, ADMIN_BODY_BYTES_MAX));
   return answer(status, typeof body === "string" ? `${body}\n` : body);
 }
 
 async function answerQuestion(request: IncomingRequest, admin: Admin): Promise<RestResponse> {
   const { method, path, target, remoteAddress } = request;
   const query = new URL(target, "http://server").searchParams;
-  const body = await readWholeBody(request, BODY_BYTES_MAX);
+  const body = await readWholeBody(request, ADMIN_BODY_BYTES_MAX);
   const question = { method, path: path.slice(PREFIX.length - 1), query, body, remoteAddress };
   const { status, body: told, type } = await admin.answer(question);
   return answer(status, told, [], type);
