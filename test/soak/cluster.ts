@@ -9,6 +9,9 @@ import { skipWithoutDebianPackage } from "../programs/debian-program.ts";
 import { skipWithoutObjectStore } from "../s3/object-store.ts";
 import { type Figure, report } from "./figure.ts";
 
+/** A service that was away for longer is explained by what happened to the database. */
+const AWAY_MS_TO_EXPLAIN = 10_000;
+
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "20" },
@@ -56,9 +59,6 @@ async function soak(): Promise<void> {
     await bed.remove();
   }
 }
-
-/** A service that was away for longer is explained by what happened to the database. */
-const AWAY_MS_TO_EXPLAIN = 10_000;
 
 async function soakRound(bed: FaultBed, name: string, at: number): Promise<RoundDone> {
   const beganMs = performance.now();

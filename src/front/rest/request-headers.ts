@@ -6,6 +6,7 @@ import { parseGuid } from "../../base/ids.ts";
 import { METADATA_BYTES_MAX } from "../../base/limits.ts";
 import { parseHttpDate } from "../../base/time-text.ts";
 import type { Conditions } from "../../rules/conditions.ts";
+import { trimBlanks } from "./blanks.ts";
 import type { RequestHeaders } from "./http/exchange.ts";
 
 /** Parses headers that several services share. A malformed header is refused by name. */
@@ -96,18 +97,6 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
   }
   if (size > METADATA_BYTES_MAX) throw new Fault("MetadataTooLarge");
   return found;
-}
-
-/** As HTTP has blanks. `trim` would take the last byte of "à", which is a blank in Latin-1. */
-function trimBlanks(value: string): string {
-  let [start, end] = [0, value.length];
-  while (start < end && isBlank(value, start)) start++;
-  while (start < end && isBlank(value, end - 1)) end--;
-  return value.slice(start, end);
-}
-
-function isBlank(value: string, at: number): boolean {
-  return value[at] === " " || value[at] === "\t";
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes above ASCII are what is looked for

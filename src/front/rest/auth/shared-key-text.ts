@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { trimBlanks } from "../blanks.ts";
 import { compareHeaderNames, compareOrdinally } from "./header-order.ts";
 import { SECONDARY_SUFFIX, type ServiceName } from "./resource.ts";
 
@@ -144,7 +145,7 @@ function signedHeadersOf(headers: SignedHeaders, version: string): readonly Head
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] as string;
     if (name.charCodeAt(1) !== HYPHEN || name.slice(0, 5).toLowerCase() !== "x-ms-") continue;
-    const value = (raw[at + 1] as string).trim();
+    const value = trimBlanks(raw[at + 1] as string);
     if (value === "" && version < EMPTY_HEADERS_FROM) continue;
     found.push([name.toLowerCase(), value]);
   }

@@ -170,6 +170,13 @@ test("spaces around a header's value are ignored, and spaces within may be folde
   }
 });
 
+test("a value may end with a byte that is a blank in Latin-1, which is signed", () => {
+  const value = Buffer.from("voilà").toString("latin1");
+  const signed = `x-ms-date:${DATE}\nx-ms-meta-a:${value}\nx-ms-version:${VERSION}\n`;
+  const authorization = withKey(full("GET", NO_LINES, signed, PATH));
+  assertOwner({ url: URL, headers: { "x-ms-meta-a": value, ...USUAL_HEADERS, authorization } });
+});
+
 test("a duplicate x-ms header is refused", () => {
   const headers: [string, string][] = [
     ["x-ms-meta-a", "1"],

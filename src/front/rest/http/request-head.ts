@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { trimBlanks } from "../blanks.ts";
 import { invalidHeader } from "../request-headers.ts";
 import type { RequestHeaders } from "./exchange.ts";
 
@@ -155,8 +156,6 @@ class HeadHeaders implements RequestHeaders {
 }
 
 const ONE = 0x31;
-const SPACE = 0x20;
-const TAB = 0x09;
 
 /** The lines of `text` from `start` on, as a list in which each value follows its name. */
 function headersIn(text: string, start: number): string[] {
@@ -164,22 +163,10 @@ function headersIn(text: string, start: number): string[] {
   for (let at = start; at < text.length; ) {
     const colon = text.indexOf(":", at);
     const end = text.indexOf("\r\n", colon);
-    raw.push(text.slice(at, colon), trimmed(text, colon + 1, end));
+    raw.push(text.slice(at, colon), trimBlanks(text, colon + 1, end));
     at = end + 2;
   }
   return raw;
-}
-
-/** The part of `text` without the blanks around it. */
-function trimmed(text: string, from: number, until: number): string {
-  let [start, end] = [from, until];
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isBlank(char: number): boolean {
-  return char === SPACE || char === TAB;
 }
 
 function keepsAlive(isHttp11: boolean, connection: string | undefined): boolean {
