@@ -13,46 +13,7 @@ import { REGION_BYTES } from "./range-records.ts";
 
 /** What maps promise for many small writes, each directly after the one before. */
 export function appendedEntriesContract(engine: string, open: OpenContents): void {
-  const promise = (name: string, check: (fixture: MapFixture) => Promise<void>) =>
-    test(`maps on ${engine}: ${name}`, async (t) => check(new MapFixture(await open(t))));
-
-  promise("many small appends make few entries", async (fixture) => {
-    const bits = bitsOf(128, 4 * KIB);
-    const map = await appendAll(fixture, await fixture.create(0), bits);
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 8);
-    await fixture.expect(map, 0, bits);
-    await fixture.expect(map, 70_000, [Buffer.concat(bits).subarray(70_000, 150_000)]);
-  });
-
-  promise("many appends of a few bytes make one entry", async (fixture) => {
-    const bits = Array.from({ length: 500 }, (_, at) => Buffer.from(`line ${at}\n`));
-    const map = await appendAll(fixture, await fixture.create(0), bits);
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 1);
-    await fixture.expect(map, 0, bits);
-  });
-
-  promise("an entry does not grow beyond its region", async (fixture) => {
-    const start = REGION_BYTES - 6 * KIB;
-    let map = await fixture.append(await fixture.create(0), someBytes(start, 1));
-    const bits = bitsOf(4, 3 * KIB);
-    map = await appendAll(fixture, map, bits);
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 3);
-    await fixture.expect(map, start, bits);
-  });
-
-  promise("pages that are written in ascending order make few entries", async (fixture) => {
-    const bits = bitsOf(32, 4 * KIB);
-    let map = await fixture.create(REGION_BYTES);
-    for (const [at, bit] of bits.entries()) map = await fixture.write(map, at * 4 * KIB, bit);
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 8);
-    map = await fixture.write(map, 6 * KIB, someBytes(4 * KIB, 99));
-    map = await fixture.write(map, 10 * KIB, someBytes(KIB, 98));
-    const expected = Buffer.concat(bits);
-    someBytes(4 * KIB, 99).copy(expected, 6 * KIB);
-    someBytes(KIB, 98).copy(expected, 10 * KIB);
-    await fixture.expect(map, 0, [expected]);
-    assert.deepEqual(await fixture.ranges(map), [[0, 128 * KIB]]);
-  });
+  const promise = promiseOf(engine, open);
 
   promise("nothing is appended to an entry of a snapshot, or across a gap", async (fixture) => {
     let map = await fixture.append(await fixture.create(0), someBytes(1_000, 1));
@@ -107,18 +68,6 @@ export function appendedEntriesContract(engine: string, open: OpenContents): voi
     await fixture.expect(map, 0, bits);
   });
 
-  promise("an entry that may still be appended to is not merged", async (fixture) => {
-    const bits = bitsOf(132, 4 * KIB);
-    let map = await fixture.create(0);
-    for (const bit of bits.slice(0, 130)) map = await appendApart(fixture, map, bit);
-    map = await fixture.append(map, bits[130] as Bytes);
-    await fixture.contents.sweepAll();
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 2);
-    map = await fixture.append(map, bits[131] as Bytes);
-    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 2);
-    await fixture.expect(map, 0, bits);
-  });
-
   promise("a damaged region does not keep the others from being merged", async (fixture) => {
     const bits = bitsOf(130, 100);
     const { store, contents } = fixture.contents;
@@ -150,6 +99,66 @@ export function appendedEntriesContract(engine: string, open: OpenContents): voi
     assert.ok((await fixture.recordsIn(SPACE.rangeEntry)) <= 8 * 2);
     for (const map of maps) await fixture.expect(map, 0, bits);
   });
+}
+
+/** What maps also promise on engines that can append in place. See `appendInPlace`. */
+export function appendedInPlaceContract(engine: string, open: OpenContents): void {
+  const promise = promiseOf(engine, open);
+
+  promise("many small appends make few entries", async (fixture) => {
+    const bits = bitsOf(128, 4 * KIB);
+    const map = await appendAll(fixture, await fixture.create(0), bits);
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 8);
+    await fixture.expect(map, 0, bits);
+    await fixture.expect(map, 70_000, [Buffer.concat(bits).subarray(70_000, 150_000)]);
+  });
+
+  promise("many appends of a few bytes make one entry", async (fixture) => {
+    const bits = Array.from({ length: 500 }, (_, at) => Buffer.from(`line ${at}\n`));
+    const map = await appendAll(fixture, await fixture.create(0), bits);
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 1);
+    await fixture.expect(map, 0, bits);
+  });
+
+  promise("an entry does not grow beyond its region", async (fixture) => {
+    const start = REGION_BYTES - 6 * KIB;
+    let map = await fixture.append(await fixture.create(0), someBytes(start, 1));
+    const bits = bitsOf(4, 3 * KIB);
+    map = await appendAll(fixture, map, bits);
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 3);
+    await fixture.expect(map, start, bits);
+  });
+
+  promise("pages that are written in ascending order make few entries", async (fixture) => {
+    const bits = bitsOf(32, 4 * KIB);
+    let map = await fixture.create(REGION_BYTES);
+    for (const [at, bit] of bits.entries()) map = await fixture.write(map, at * 4 * KIB, bit);
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 8);
+    map = await fixture.write(map, 6 * KIB, someBytes(4 * KIB, 99));
+    map = await fixture.write(map, 10 * KIB, someBytes(KIB, 98));
+    const expected = Buffer.concat(bits);
+    someBytes(4 * KIB, 99).copy(expected, 6 * KIB);
+    someBytes(KIB, 98).copy(expected, 10 * KIB);
+    await fixture.expect(map, 0, [expected]);
+    assert.deepEqual(await fixture.ranges(map), [[0, 128 * KIB]]);
+  });
+
+  promise("an entry that may still be appended to is not merged", async (fixture) => {
+    const bits = bitsOf(132, 4 * KIB);
+    let map = await fixture.create(0);
+    for (const bit of bits.slice(0, 130)) map = await appendApart(fixture, map, bit);
+    map = await fixture.append(map, bits[130] as Bytes);
+    await fixture.contents.sweepAll();
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 2);
+    map = await fixture.append(map, bits[131] as Bytes);
+    assert.equal(await fixture.recordsIn(SPACE.rangeEntry), 2);
+    await fixture.expect(map, 0, bits);
+  });
+}
+
+function promiseOf(engine: string, open: OpenContents) {
+  return (name: string, check: (fixture: MapFixture) => Promise<void>) =>
+    test(`maps on ${engine}: ${name}`, async (t) => check(new MapFixture(await open(t))));
 }
 
 function bitsOf(count: number, length: number): Bytes[] {

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
+import {
+  appendedEntriesContract,
+  appendedInPlaceContract,
+} from "../../content/appended-entries.contract.ts";
 import { ContentsFixture } from "../../content/contents.fixture.ts";
 import { MapFixture } from "../../content/range-map.fixture.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
@@ -51,6 +54,7 @@ async function openWith(t: TestContext, walBytes: number): Promise<ContentsFixtu
 rangeMapContract("embedded", open);
 replacedMapContract("embedded", open);
 appendedEntriesContract("embedded", open);
+appendedInPlaceContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);
 rangeMapContract("embedded, with a short WAL,", openWithShortWal);
 rangeMapModelContract("embedded, with a short WAL,", 1, openWithShortWal);

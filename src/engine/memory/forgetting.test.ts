@@ -1,5 +1,8 @@
 import { ManualClock } from "../../base/clock.ts";
-import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
+import {
+  appendedEntriesContract,
+  appendedInPlaceContract,
+} from "../../content/appended-entries.contract.ts";
 import { contentUsesContract, growingUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsFixture } from "../../content/contents.fixture.ts";
 import {
@@ -49,4 +52,5 @@ contentsModelContract(ENGINE, 5, open);
 rangeMapContract(ENGINE, open);
 replacedMapContract(ENGINE, open);
 appendedEntriesContract(ENGINE, open);
+appendedInPlaceContract(ENGINE, open);
 rangeMapModelContract(ENGINE, 5, open);

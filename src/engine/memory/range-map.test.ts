@@ -1,5 +1,8 @@
 import { ManualClock } from "../../base/clock.ts";
-import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
+import {
+  appendedEntriesContract,
+  appendedInPlaceContract,
+} from "../../content/appended-entries.contract.ts";
 import { ContentsFixture } from "../../content/contents.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
@@ -17,4 +20,5 @@ const open: OpenContents = async () =>
 rangeMapContract("memory", open);
 replacedMapContract("memory", open);
 appendedEntriesContract("memory", open);
+appendedInPlaceContract("memory", open);
 rangeMapModelContract("memory", 5, open);

@@ -9,6 +9,7 @@ import { storeContract } from "../../store/store.contract.ts";
 import type { ChangeListener, Store, Transaction, View } from "../../store/store.ts";
 import { readAddress } from "./address.ts";
 import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.ts";
+import { rows, SCHEMA_LOCK } from "./schema.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "./store.ts";
 
 const skip = skipWithoutPostgres();
@@ -57,6 +58,21 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
 
   const openStores = (count: number, options: PostgresStoreOptions = {}, url = server.url()) =>
     Promise.all(Array.from({ length: count }, () => openPostgresStore(readAddress(url), options)));
+
+  test("front ends that start together make one schema", async () => {
+    const url = server.url();
+    await server.withClient(url, async (client) => {
+      await client.query(`begin; select pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+      const opening = openStores(2, {}, url);
+      const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+      // Both have found nothing when the first of them begins to make it.
+      while ((await rows(client, waiting)).length < 2);
+      await client.query("rollback");
+      const stores = await opening;
+      assert.deepEqual(stores.map(({ frontEnd }) => frontEnd).sort(), [1, 2]);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+  });
 
   async function opened(t: TestContext, count: number, options?: PostgresStoreOptions) {
     const url = server.url();

@@ -111,8 +111,19 @@ function olderSchema(schema: string, version: number): string {
 /** Any number that other programs in the database do not lock. */
 export const SCHEMA_LOCK = 0x6c617a75;
 
+/**
+ * Looks into the catalog's tables. `to_regclass` may answer from the session's cache, which does not
+ * hear of a table that another front end has made while this one waited for the advisory lock.
+ */
 async function hasTable(client: Client, schema: string): Promise<boolean> {
-  const [row] = await rows(client, `select to_regclass('${schema}.lazuli') is not null as found`);
+  const [row] = await rows(
+    client,
+    `select exists (
+      select from pg_catalog.pg_class
+      join pg_catalog.pg_namespace on pg_namespace.oid = pg_class.relnamespace
+      where nspname = '${schema}' and relname = 'lazuli'
+    ) as found`,
+  );
   return row?.found === true;
 }
 
@@ -179,6 +190,9 @@ export async function addFrontEnd(client: Client, id: string): Promise<number> {
   return Number(row?.number);
 }
 
-async function rows(client: Client, text: string): Promise<readonly Record<string, unknown>[]> {
+export async function rows(
+  client: Client,
+  text: string,
+): Promise<readonly Record<string, unknown>[]> {
   return ((await client.query(text)) as { rows: Record<string, unknown>[] }).rows;
 }
