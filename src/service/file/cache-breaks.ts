@@ -131,10 +131,13 @@ export class CacheBreaks {
     this.#tell(notice);
   }
 
-  /** Called when a client has answered or has closed the file. */
-  finish(item: OpenItem, owner: CacheOwner): void {
+  /**
+   * Called when a client has answered, and when a handle was closed. `owner` has no deadline any
+   * more; null if the client of the handle still has caching, and perhaps a break to answer.
+   */
+  finish(item: OpenItem, owner: CacheOwner | null): void {
     // Called with every close; nearly always there is nothing to wake.
-    if (this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
+    if (owner !== null && this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
     if (this.#waits.areThere) this.#waits.wake(nameOf(item));
   }
 

@@ -119,6 +119,21 @@ test("a break whose notice was lost with a front end is sent again, once", async
   await Promise.all(reads);
 });
 
+test("a client that closes one of its handles must still answer a break in time, and is told once", async () => {
+  const { files, timer, notices } = await filesTold();
+  await files.create("file", 10);
+  const one = await files.open("file", lease(RHW));
+  await files.open("file", lease(RHW));
+  const reads = [get(files, 2 * BREAK_MS_MAX)];
+  await untilRunning(timer, 2);
+  await files.close(one);
+  reads.push(get(files, 2 * BREAK_MS_MAX));
+  await untilRunning(timer, 3);
+  assert.equal(notices.length, 1);
+  timer.pass(BREAK_MS_MAX);
+  await Promise.all(reads);
+});
+
 async function untilRunning(timer: ManualTimer, count: number): Promise<void> {
   while (timer.running < count) await new Promise(setImmediate);
 }

@@ -21,7 +21,7 @@ export async function closeHandle(
   asked: HandleAsked,
   isWritten = false,
 ): Promise<CloseHandleDone> {
-  const { done, place, cache } = await context.store.transact((tx) => {
+  const { done, place, endedCache } = await context.store.transact((tx) => {
     const admitted = admitToHandle(tx, asked);
     const { tree, item, handle } = admitted;
     const { isDirectory } = handle;
@@ -29,10 +29,10 @@ export async function closeHandle(
       isWritten && !isDirectory
         ? withWriteTime(context, tx, admitted)
         : readItem(tx, tree, item, handle);
-    endHandle(tx, context.contents, tree, item, asked.handle, handle);
-    return { done: { item: closed, isDirectory }, place: item, cache: handle.cache };
+    const endedCache = endHandle(tx, context.contents, tree, item, asked.handle, handle);
+    return { done: { item: closed, isDirectory }, place: item, endedCache };
   });
-  context.breaks.finish(place, cache);
+  context.breaks.finish(place, endedCache);
   return done;
 }
 

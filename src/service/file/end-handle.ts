@@ -2,6 +2,7 @@ import { Fault } from "../../base/fault.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import type { CacheOwner } from "./cache-owner.ts";
 import { dropCache } from "./caches.ts";
 import {
   deleteHandle,
@@ -30,7 +31,8 @@ import {
 
 /**
  * Removes a handle and its locks. An item that is pending deletion is deleted with its last handle,
- * and cannot be opened until then.
+ * and cannot be opened until then. Returns the owner whose caching ended with its last handle; null if
+ * there was none, or if other handles share it.
  */
 export function endHandle(
   tx: Transaction,
@@ -39,7 +41,7 @@ export function endHandle(
   item: OpenItem,
   id: HandleId,
   handle: Handle,
-): void {
+): CacheOwner | null {
   const opens = readOpens(tx, item);
   if (opens === null) throw new Error(`handle ${id} is open and its file is not`);
   deleteHandle(tx, item, id, handle);
@@ -57,6 +59,7 @@ export function endHandle(
   } else {
     writeOpens(tx, item, left);
   }
+  return caches > 0 ? handle.cache : null;
 }
 
 /** Checks that an item may be deleted with its handle: not the root, not read-only. */

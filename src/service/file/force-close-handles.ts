@@ -1,15 +1,11 @@
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToItem } from "./admit.ts";
+import type { CacheOwner } from "./cache-owner.ts";
 import type { FileContext } from "./context.ts";
 import { endHandle } from "./end-handle.ts";
-import {
-  findHandles,
-  type HandleMark,
-  type HandleSearch,
-  type ListHandlesDone,
-} from "./list-handles.ts";
-import type { HandleId } from "./open-records.ts";
+import { findHandles, type HandleMark, type HandleSearch } from "./list-handles.ts";
+import type { HandleId, OpenItem } from "./open-records.ts";
 
 export interface ForceCloseHandles extends HandleSearch {
   /** Null for all handles. */
@@ -38,11 +34,16 @@ export async function forceCloseHandles(
     const from = after;
     const page = await context.store.transact((tx) => closePage(context, tx, asked, from));
     closed += page.handles.length;
-    for (const { place, handle } of page.handles) context.breaks.finish(place, handle.cache);
+    for (const { place, endedCache } of page.handles) context.breaks.finish(place, endedCache);
     after = page.next;
     if (after === null) break;
   }
   return { closed, next: after };
+}
+
+interface ClosedPage {
+  readonly handles: readonly { readonly place: OpenItem; readonly endedCache: CacheOwner | null }[];
+  readonly next: HandleMark | null;
 }
 
 /** Returns the page of handles that were closed. */
@@ -51,15 +52,14 @@ function closePage(
   tx: Transaction,
   asked: ForceCloseHandles,
   after: HandleMark | null,
-): ListHandlesDone {
+): ClosedPage {
   const need = FILE_NEEDS.forceCloseHandles;
   const { tree } = admitToItem(tx, asked, need);
   const page = findHandles(tx, asked, after, BODY_HANDLES_MAX, need);
-  const handles = page.handles.filter(
-    ({ place }) => asked.handle === null || place.handle === asked.handle,
-  );
-  for (const { place, handle } of handles) {
-    endHandle(tx, contents, tree, place, place.handle, handle);
-  }
+  const handles = page.handles
+    .filter(({ place }) => asked.handle === null || place.handle === asked.handle)
+    .map(({ place, handle }) => {
+      return { place, endedCache: endHandle(tx, contents, tree, place, place.handle, handle) };
+    });
   return { handles, next: page.next };
 }
