@@ -116,6 +116,7 @@ test("an SMB client appears when it logs on, and all that it has open can be clo
   const dialog = page.getByRole("dialog");
   await dialog.getByText("Everything that 127.0.0.1 has open becomes invalid (1 handle)").waitFor();
   await dialog.getByRole("button", { name: "Close handles" }).click();
+  await dialog.waitFor({ state: "detached" });
   await page.getByText("open file").waitFor({ state: "detached" });
   assert.notEqual(await files.end(handle), 0);
   await row.getByText("0 handles").waitFor();

@@ -1,7 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { THIS_HOST } from "./host.ts";
 
-const INSTALL_MS_MAX = 5 * 60_000;
+/** With the wait for other test files that install something. */
+const INSTALL_MS_MAX = 20 * 60_000;
+/** Test files run at the same time, and apt-get refuses to run beside another one. */
+const LOCK_FILE = join(tmpdir(), "lazuli-tests-apt-get.lock");
 
 /**
  * Installs a program from Debian's packages if needed. Returns null if it is available, otherwise
@@ -36,7 +41,8 @@ function succeeds(line: string): boolean {
 
 function aptGet(...args: string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const flags = ["-qq", "-y", "--no-install-recommends"];
-  const done = spawnSync("apt-get", [...flags, ...args], { env, timeout: INSTALL_MS_MAX });
+  const flags = ["-qq", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
+  const line = [LOCK_FILE, "apt-get", ...flags, ...args];
+  const done = spawnSync("flock", line, { env, timeout: INSTALL_MS_MAX });
   return done.status === 0;
 }

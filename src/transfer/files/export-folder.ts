@@ -6,6 +6,7 @@ import { gathered } from "../gathered.ts";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
 import type { ExportFiles } from "./export-sink.ts";
+import { GatheredWrites } from "./gathered-writes.ts";
 import { LineWriter } from "./line-writer.ts";
 import { firstLine, MANIFEST_NAME, type StoredBody } from "./manifest.ts";
 
@@ -107,10 +108,12 @@ export class ExportFolder implements ExportFiles {
 }
 
 async function writeAll(handle: FileHandle, body: Body, hash: Hash): Promise<void> {
+  const writes = new GatheredWrites(handle, body.bytes);
   for await (const part of body.read()) {
     hash.update(part);
-    await handle.writeFile(part);
+    await writes.write(part);
   }
+  await writes.flush();
 }
 
 /** Leaves holes where nothing was written. */
@@ -120,17 +123,17 @@ async function writeRanges(
   ranges: readonly Range[],
   hash: Hash,
 ): Promise<void> {
-  let at = 0;
+  const writes = new GatheredWrites(handle, body.bytes);
   for (const [from, until] of ranges) {
-    hashZeros(hash, from - at);
-    at = from;
+    hashZeros(hash, from - writes.end);
+    await writes.skipTo(from);
     for await (const part of body.read(from, until - from)) {
       hash.update(part);
-      await handle.write(part, 0, part.length, at);
-      at += part.length;
+      await writes.write(part);
     }
   }
-  hashZeros(hash, body.bytes - at);
+  await writes.flush();
+  hashZeros(hash, body.bytes - writes.end);
   await handle.truncate(body.bytes);
 }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { FileHandle } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import type { Bytes } from "../../base/bytes.ts";
+import { GatheredWrites } from "./gathered-writes.ts";
 import { type Packing, packer } from "./packing.ts";
 
 /** A tar file that is being written. What was written since the last mark can be taken back. */
@@ -19,60 +20,32 @@ export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
   return packing === null ? new PlainTarFile(file) : new PackedTarFile(file, packing);
 }
 
-/** Short writes are gathered: each write costs about as much as an entry of a few KiB. */
-const GATHERED_BYTES = 512 * 1024;
-
 class PlainTarFile implements TarFile {
   readonly #file: FileHandle;
-  /** The end of the file, with what is gathered. */
-  #at = 0;
+  readonly #writes: GatheredWrites;
   #mark = 0;
-  /** The last bytes, which are not written yet. */
-  readonly #gathered = Buffer.allocUnsafe(GATHERED_BYTES);
-  #gatheredBytes = 0;
 
   constructor(file: FileHandle) {
     this.#file = file;
+    this.#writes = new GatheredWrites(file);
   }
 
-  async write(bytes: Bytes): Promise<void> {
-    if (this.#gatheredBytes + bytes.length > GATHERED_BYTES) await this.#flush();
-    if (bytes.length > GATHERED_BYTES) {
-      await writeAt(this.#file, bytes, this.#at);
-    } else {
-      bytes.copy(this.#gathered, this.#gatheredBytes);
-      this.#gatheredBytes += bytes.length;
-    }
-    this.#at += bytes.length;
+  write(bytes: Bytes): Promise<void> {
+    return this.#writes.write(bytes);
   }
 
   async mark(): Promise<void> {
-    this.#mark = this.#at;
+    this.#mark = this.#writes.end;
   }
 
   async rewind(): Promise<void> {
-    const written = this.#at - this.#gatheredBytes;
-    this.#at = this.#mark;
-    this.#gatheredBytes = Math.max(0, this.#mark - written);
+    this.#writes.rewindTo(this.#mark);
   }
 
   async finish(): Promise<void> {
-    await this.#flush();
+    await this.#writes.flush();
     // Behind it may be the rest of a body that failed.
-    await this.#file.truncate(this.#at);
-  }
-
-  async #flush(): Promise<void> {
-    const bytes = this.#gathered.subarray(0, this.#gatheredBytes);
-    await writeAt(this.#file, bytes, this.#at - bytes.length);
-    this.#gatheredBytes = 0;
-  }
-}
-
-/** The system may take fewer bytes than it is given, and names the error at the next write. */
-async function writeAt(file: FileHandle, bytes: Bytes, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+    await this.#file.truncate(this.#writes.end);
   }
 }
 
@@ -83,11 +56,12 @@ class PackedTarFile implements TarFile {
   #packer: Transform | null = null;
   /** Copies what comes out of the packer. */
   #copying: Promise<void> = Promise.resolve();
-  #at = 0;
+  readonly #writes: GatheredWrites;
   #mark = 0;
 
   constructor(file: FileHandle, packing: Packing) {
     this.#file = file;
+    this.#writes = new GatheredWrites(file);
     this.#packing = packing;
   }
 
@@ -106,7 +80,7 @@ class PackedTarFile implements TarFile {
     this.#packer?.end();
     this.#packer = null;
     await this.#copying;
-    this.#mark = this.#at;
+    this.#mark = this.#writes.end;
   }
 
   async rewind(): Promise<void> {
@@ -114,18 +88,16 @@ class PackedTarFile implements TarFile {
     this.#packer = null;
     await this.#copying.catch(() => {});
     this.#copying = Promise.resolve();
-    this.#at = this.#mark;
+    this.#writes.rewindTo(this.#mark);
   }
 
   async finish(): Promise<void> {
     await this.mark();
-    await this.#file.truncate(this.#at);
+    await this.#writes.flush();
+    await this.#file.truncate(this.#writes.end);
   }
 
   async #copy(from: Transform): Promise<void> {
-    for await (const part of from) {
-      await writeAt(this.#file, part, this.#at);
-      this.#at += part.length;
-    }
+    for await (const part of from) await this.#writes.write(part);
   }
 }

@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TransferError } from "../transfer-error.ts";
+import { GatheredWrites } from "./gathered-writes.ts";
 import { type Packing, packingOf, unpacked } from "./packing.ts";
 
 /** A tar file that can be read at any place. */
@@ -32,11 +33,9 @@ async function unpack(path: string, packing: Packing): Promise<OpenTar> {
   try {
     // An open file needs no name: so nothing is left if the process dies. Windows needs it.
     await rm(folder, { recursive: true, force: true }).catch(() => {});
-    let at = 0;
-    for await (const part of unpacked(packing, createReadStream(path))) {
-      await file.write(part, 0, part.length, at);
-      at += part.length;
-    }
+    const writes = new GatheredWrites(file);
+    for await (const part of unpacked(packing, createReadStream(path))) await writes.write(part);
+    await writes.flush();
     return { file, close };
   } catch (error) {
     await close();
