@@ -37,7 +37,7 @@ type Work = (store: Store, at: Bytes) => Promise<unknown>;
 const rowKey = (at: number) => key(SPACE.container, at);
 const anyKey = () => rowKey(Math.floor(Math.random() * KEYS));
 /** So many messages that none is visible again before all others were received. */
-const MESSAGES = 30_000;
+const MESSAGES = 100_000;
 const HIDDEN_MS = 1_000;
 const QUEUE = { at: { account: "bench", queue: "queue" }, access: OWNER };
 
