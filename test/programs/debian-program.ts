@@ -16,23 +16,24 @@ export function skipWithoutDebianProgram(program: string, debianPackage: string)
   return skipWithoutDebianPackage(program, debianPackage, `command -v ${program}`);
 }
 
-/** Installs a package that is not a program; `probe` is a shell command that fails without it. */
+/** Installs packages, with blanks between them; `probe` is a shell command that fails without them. */
 export function skipWithoutDebianPackage(
   what: string,
-  debianPackage: string,
+  debianPackages: string,
   probe: string,
   { platform, isRoot } = THIS_HOST,
 ): string | null {
   if (succeeds(probe)) return null;
   const why = `${what} is not installed`;
   if (platform !== "linux" || !isRoot || !succeeds("command -v apt-get")) {
-    return `${why}: install it (Debian package ${debianPackage}), or run the tests as root with apt`;
+    return `${why}: install it (Debian package ${debianPackages}), or run the tests as root with apt`;
   }
-  if (!aptGet("install", debianPackage)) {
+  const packages = debianPackages.split(" ");
+  if (!aptGet("install", ...packages)) {
     aptGet("update");
-    aptGet("install", debianPackage);
+    aptGet("install", ...packages);
   }
-  return succeeds(probe) ? null : `${why}, and apt-get could not install ${debianPackage}`;
+  return succeeds(probe) ? null : `${why}, and apt-get could not install ${debianPackages}`;
 }
 
 function succeeds(line: string): boolean {
