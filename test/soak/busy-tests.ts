@@ -1,4 +1,4 @@
-// `npm test` again and again while all cores are busy: runs that pass. Flags: --runs N, --only "WORDS for npm test", --record FILE (adds each whole run to a JSON file, so that runs in a row are counted over several calls).
+// `npm test` again and again while all cores are busy: runs that pass. Flags: --runs N, --loops N (busy loops; 0 if other work keeps the cores busy), --only "WORDS for npm test", --record FILE (adds each whole run to a JSON file, so that runs in a row are counted over several calls).
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism, loadavg } from "node:os";
@@ -17,12 +17,15 @@ while (Date.now() < untilMs && process.ppid === ppid);
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "20" },
+    loops: { type: "string", default: `${availableParallelism()}` },
     only: { type: "string", default: "" },
     record: { type: "string" },
   },
 });
 const runs = Number(values.runs);
 if (!(Number.isInteger(runs) && runs > 0)) throw new Error("--runs takes a number above 0");
+const loopCount = Number(values.loops);
+if (!(Number.isInteger(loopCount) && loopCount >= 0)) throw new Error("--loops takes a number");
 const words = values.only.split(" ").filter((word) => word !== "");
 if (values.record !== undefined && words.length > 0) {
   throw new Error("--record counts whole runs: leave out --only");
@@ -43,7 +46,7 @@ const inARow = recorded === null ? "" : `; ${recorded.inARow} in a row in ${valu
 report([
   {
     promise: "`npm test` passes, however busy the machine is",
-    found: `${passed} of ${runs} runs passed, with ${availableParallelism()} busy loops${inARow}`,
+    found: `${passed} of ${runs} runs passed, with ${loopCount} busy loops${inARow}`,
     bar: "every run passes",
     met: passed === runs,
   },
@@ -57,7 +60,7 @@ function commit(): string {
 
 /** Shows the output of a run only if it fails. */
 async function runTests(): Promise<boolean> {
-  const loops = Array.from({ length: availableParallelism() }, startLoop);
+  const loops = Array.from({ length: loopCount }, startLoop);
   try {
     const tests = spawn(process.execPath, ["tools/test.mjs", ...words], {
       stdio: ["ignore", "pipe", "pipe"],
