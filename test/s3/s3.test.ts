@@ -1,6 +1,9 @@
 import { after, type TestContext, test } from "node:test";
 import { ManualClock } from "../../src/base/clock.ts";
-import { appendedEntriesContract } from "../../src/content/appended-entries.contract.ts";
+import {
+  appendedEntriesContract,
+  appendedInPlaceContract,
+} from "../../src/content/appended-entries.contract.ts";
 import { contentUsesContract } from "../../src/content/content-uses.contract.ts";
 import { ContentsFixture } from "../../src/content/contents.fixture.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
@@ -65,5 +68,6 @@ function runContracts(store: ObjectStore): void {
   rangeMapContract("s3", open);
   replacedMapContract("s3", open);
   appendedEntriesContract("s3", open);
+  appendedInPlaceContract("s3", open);
   rangeMapModelContract("s3", 2, open);
 }
