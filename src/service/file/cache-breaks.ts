@@ -3,7 +3,13 @@ import type { Bytes } from "../../base/bytes.ts";
 import { SPACE } from "../../base/keys.ts";
 import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
-import { isUnknown, isUnreachable, type Store, type Transaction } from "../../store/store.ts";
+import {
+  isUnknown,
+  isUnreachable,
+  type Store,
+  type Transaction,
+  type View,
+} from "../../store/store.ts";
 import type { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheOwner } from "./cache-owner.ts";
 import {
@@ -118,14 +124,30 @@ export class CacheBreaks {
     }
   }
 
-  /**
-   * Sends a notice, and starts the deadline if the client must answer. Does nothing if the client was
-   * told and has time to answer: every operation that waits for a break repeats its notice.
-   */
+  /** Sends a notice. A repeated one is sent only if its client must still answer and was not told. */
   send(store: Store, notice: BreakNotice): void {
+    if (notice.isRepeat) void this.#sendAgain(store, notice);
+    else this.#sendNow(store, notice);
+  }
+
+  /** Every operation that waits for a break repeats its notice. */
+  async #sendAgain(store: Store, notice: BreakNotice): Promise<void> {
+    if (this.#isTold(notice)) return;
+    // The client may have answered since the notice was written, above all if another front end
+    // wrote it. Without the records, the next operation that waits repeats it.
+    const isDue = await store.read((view) => isInProgress(view, notice)).catch(() => false);
+    if (isDue && !this.#isTold(notice)) this.#sendNow(store, notice);
+  }
+
+  /** Whether the client was told, and has time to answer. */
+  #isTold({ item, owner, from, to }: BreakNotice): boolean {
+    const told = this.#deadlines.get(nameOf(item, owner))?.notice;
+    return told?.from === from && told.to === to;
+  }
+
+  /** Sends a notice, and starts the deadline if the client must answer. */
+  #sendNow(store: Store, notice: BreakNotice): void {
     const { item, owner, mustAnswer } = notice;
-    const running = this.#deadlines.get(nameOf(item, owner))?.notice;
-    if (running?.from === notice.from && running.to === notice.to) return;
     this.#takeBackDeadline(item, owner);
     if (mustAnswer) this.#startDeadline(store, notice, BREAK_MS_MAX);
     this.#tell(notice);
@@ -228,5 +250,12 @@ function beginBreaks(tx: Transaction, { item, own, intrusion }: CacheBreakNeeded
 /** The notice of a step that waits for its answer. */
 function noticeInProgress(item: OpenItem, { owner, caching, epoch }: Cache): BreakNotice {
   const { kind, state, breaking } = caching;
-  return { item, kind, owner, from: state, to: breaking?.to ?? state, mustAnswer: true, epoch };
+  const to = breaking?.to ?? state;
+  return { item, kind, owner, from: state, to, mustAnswer: true, epoch, isRepeat: true };
+}
+
+/** Whether the step of this notice still waits for its answer. */
+function isInProgress(view: View, { item, owner, from, to }: BreakNotice): boolean {
+  const { state, breaking } = readCache(view, item, owner)?.caching ?? {};
+  return state === from && breaking?.to === to;
 }

@@ -11,6 +11,9 @@ import { getFile } from "./get-file.ts";
 import { ManualTimer } from "./manual-timer.fixture.ts";
 import type { OpenFile } from "./open-file.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
+import { encodeMessage } from "./peer-messages.ts";
+import { receiveMessage } from "./receive-message.ts";
+import type { WatchedFiles } from "./watched-store.ts";
 
 const RW = READ_CACHING | WRITE_CACHING;
 const RHW = RW | HANDLE_CACHING;
@@ -132,6 +135,32 @@ test("a client that closes one of its handles must still answer a break in time,
   assert.equal(notices.length, 1);
   timer.pass(BREAK_MS_MAX);
   await Promise.all(reads);
+});
+
+test("a notice that is repeated after its answer, as by a slow front end, is not sent", async () => {
+  const { files, timer, notices } = await filesTold();
+  const { store, breaks } = files.context;
+  await files.create("file", 10);
+  await files.open("file", lease(RHW));
+  const read = get(files, 2 * BREAK_MS_MAX);
+  await untilRunning(timer, 2);
+  const notice = notices[0] as BreakNotice;
+  const { at } = files.at("file");
+  await acknowledgeBreak(files.context, {
+    kind: "lease",
+    at,
+    owner: notice.owner,
+    state: notice.to,
+  });
+  await read;
+  receiveMessage(
+    { store, breaks } as unknown as WatchedFiles,
+    encodeMessage({ kind: "break", notice: { ...notice, isRepeat: true } }),
+  );
+  // What the repeated notice reads comes before.
+  await store.read(() => null);
+  await new Promise(setImmediate);
+  assert.equal(notices.length, 1);
 });
 
 async function untilRunning(timer: ManualTimer, count: number): Promise<void> {

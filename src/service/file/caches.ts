@@ -193,6 +193,8 @@ export interface BreakNotice {
   readonly to: number;
   readonly mustAnswer: boolean;
   readonly epoch: number;
+  /** Of a break that was begun before: its client was told, unless the notice was lost. */
+  readonly isRepeat: boolean;
 }
 
 /** Records a step of a break. Returns the notice to send to the client; null if there is none. */
@@ -212,5 +214,5 @@ export function writeStep(
   writeCache(tx, item, { owner, caching, isVersioned, epoch, handles, users });
   if (notice === null) return null;
   const { from, to, mustAnswer } = notice;
-  return { item, kind: caching.kind, owner, from, to, mustAnswer, epoch };
+  return { item, kind: caching.kind, owner, from, to, mustAnswer, epoch, isRepeat: false };
 }
