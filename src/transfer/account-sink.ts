@@ -148,7 +148,7 @@ export class AccountSink implements Sink {
   /** Creates what others lie in. False if it is there already, and may be. */
   async #create(item: Item & { name: string }, asked: Asked, taken: string): Promise<boolean> {
     const place = placeOf(item, asked);
-    // Whoever creates a queue has looked already.
+    // The caller has already looked whether a queue exists.
     const isFree = item.kind === "queue" || (await this.#isFree(place));
     const answer = await this.#client.request({ ...asked, expects: [taken] });
     // If the answer to a first try was lost, the second one finds what the first has created.

@@ -24,7 +24,7 @@ interface Told {
   readonly timer: ManualTimer;
   /** The next notice, once it is sent. */
   next(): Promise<BreakNotice>;
-  /** Those that nobody has asked for. */
+  /** Notices that the test has not taken with `next` yet. */
   readonly notices: readonly BreakNotice[];
 }
 
