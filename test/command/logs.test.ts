@@ -79,6 +79,9 @@ test("after SIGHUP the logs go to new files, and no line is lost", async (t) => 
       asked.add(requestId ?? "");
     }
   };
+  t.after(() => {
+    isDone = true;
+  });
   const asking = [ask(), ask(), ask()];
   for (let round = 1; round <= 5; round++) {
     await rename(log, `${log}.${round}`);
