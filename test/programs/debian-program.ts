@@ -7,6 +7,11 @@ import { THIS_HOST } from "./host.ts";
 const INSTALL_MS_MAX = 20 * 60_000;
 /** Test files run at the same time, and apt-get refuses to run beside another one. */
 const LOCK_FILE = join(tmpdir(), "lazuli-tests-apt-get.lock");
+/** How often apt-get is tried while another program, such as an update of the system, holds its lists. */
+const TRIES_MAX = 60;
+const SECONDS_BETWEEN_TRIES = "5";
+/** What apt-get says of locks that `DPkg::Lock::Timeout` does not wait for. */
+const IS_LOCKED = /Could not get lock|Unable to lock/;
 
 /**
  * Installs a program from Debian's packages if needed. Returns null if it is available, otherwise
@@ -44,6 +49,10 @@ function aptGet(...args: string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const flags = ["-qq", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
   const line = [LOCK_FILE, "apt-get", ...flags, ...args];
-  const done = spawnSync("flock", line, { env, timeout: INSTALL_MS_MAX });
-  return done.status === 0;
+  for (let tries = 1; ; tries++) {
+    const done = spawnSync("flock", line, { env, timeout: INSTALL_MS_MAX, encoding: "utf8" });
+    if (done.status === 0) return true;
+    if (!IS_LOCKED.test(done.stderr) || tries === TRIES_MAX) return false;
+    spawnSync("sleep", [SECONDS_BETWEEN_TRIES]);
+  }
 }
