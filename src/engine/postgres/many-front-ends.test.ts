@@ -74,6 +74,20 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
     });
   });
 
+  test("a store that cannot be opened leaves no connection behind", async () => {
+    const url = server.url();
+    const { schema } = readAddress(url);
+    const [store] = await openStores(1, {}, url);
+    await store?.close();
+    await server.withClient(url, async (client) => {
+      await client.query(`drop table ${schema}.last_commit`);
+      await assert.rejects(openStores(1, {}, url), /last_commit/);
+      const ours = "select from pg_stat_activity where application_name = 'lazuli'";
+      // The server ends them in its own time.
+      while ((await rows(client, ours)).length > 0);
+    });
+  });
+
   async function opened(t: TestContext, count: number, options?: PostgresStoreOptions) {
     const url = server.url();
     const stores = await openStores(count, options, url);

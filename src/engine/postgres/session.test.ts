@@ -21,7 +21,7 @@ class FakeClient {
 
   async query(text: string): Promise<unknown> {
     if (text.startsWith("set ")) return { rows: [] };
-    return { rows: [{ number: 150_000, version: "15", is_standby: true }] };
+    return { rows: [{ number: 150_000, version: "15", is_standby: true, process: this }] };
   }
 }
 
