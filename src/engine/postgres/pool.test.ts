@@ -76,7 +76,7 @@ describe("a pool in front of the database", { skip: skip ?? false }, () => {
   });
   after(() => server.remove());
 
-  describe("that lends connections for a session", () => {
+  describe("that is in session mode", () => {
     let pool: Pool;
     before(async () => {
       pool = await Pool.start(server, "session");
@@ -111,7 +111,7 @@ describe("a pool in front of the database", { skip: skip ?? false }, () => {
   });
 
   for (const mode of ["transaction", "statement"]) {
-    test(`that lends connections for a ${mode} is refused, and keeps nothing of it`, async (t) => {
+    test(`that is in ${mode} mode is refused, and keeps nothing of it`, async (t) => {
       const pool = await Pool.start(server, mode);
       t.after(() => pool.stop());
       const url = server.url();
@@ -121,7 +121,7 @@ describe("a pool in front of the database", { skip: skip ?? false }, () => {
           (store) => store.close(),
           () => {},
         );
-        await assert.rejects(opening, /a pool there lends .*pool_mode = session.*server itself$/);
+        await assert.rejects(opening, /a pool there gives .*pool_mode = session.*server itself$/);
       }
       const { schema } = readAddress(url);
       const made = `select from pg_namespace where nspname = '${schema}'`;

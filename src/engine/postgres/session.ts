@@ -165,9 +165,9 @@ async function connect(
 }
 
 /**
- * Refuses a pool that lends a connection for one transaction: settings, prepared statements and
- * notifications belong to a connection. Such a pool has both clients use the connection that was
- * used last, so they are asked one after the other, and before anything is set there.
+ * Refuses a pool in transaction mode: settings, prepared statements and notifications belong to a
+ * connection. Such a pool gives both clients the connection that was used last, so they are asked
+ * one after the other, and before anything is set there.
  */
 async function requireOwnProcesses(clients: readonly Client[]): Promise<void> {
   const processes = new Set<unknown>();
@@ -177,7 +177,7 @@ async function requireOwnProcesses(clients: readonly Client[]): Promise<void> {
   }
   if (processes.size === clients.length) return;
   throw new Error(
-    "a pool there lends connections for one transaction only: let it lend them for a session " +
+    "a pool there gives each transaction another connection: choose its session mode " +
       "(pool_mode = session in PgBouncer), or give the address of the server itself",
   );
 }
