@@ -106,6 +106,20 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
     await second.deleteMessage(texts[0]?.messageId ?? "", texts[0]?.popReceipt ?? "");
   });
 
+  test("of several front ends with --scrub, the leader reads the data", async (t) => {
+    const shared = ["--records", server.url(), "--bytes", join(scratch, "scrubbed")];
+    const scrubbed = /scrub: \d+ records/;
+    const leader = start(t, [...shared, "--scrub", "1000"]);
+    await leader.printedError(scrubbed);
+    const other = start(t, [...shared, "--scrub", "1000"]);
+    // A round would take less time than these requests.
+    const container = (await blobsAt(other)).getContainerClient("box");
+    await container.create();
+    for (let at = 0; at < 50; at++) await container.setMetadata({ at: `${at}` });
+    other.signal("SIGTERM");
+    assert.doesNotMatch((await other.ended()).err, scrubbed);
+  });
+
   test("a start with bad input fails with one line that says what to do", async (t) => {
     const records = server.url();
     const bytes = join(scratch, "bad");
