@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueClient } from "@azure/storage-queue";
+import { readAddress } from "../../src/engine/postgres/address.ts";
 import {
   PostgresServer,
   skipWithoutOwnPostgres,
@@ -79,7 +80,11 @@ describe("lazuli start --records", { skip: skip ?? false }, () => {
     writeFileSync(config, JSON.stringify({ records }));
     const lazuli = start(t, ["--config", config], { LAZULI_BYTES: bytes });
     await (await blobsAt(lazuli)).getContainerClient("box").create();
-    const other = start(t, [], { LAZULI_RECORDS: records, LAZULI_BYTES: bytes });
+    const withoutPassword = records.replace(/:[^:@/]+@/, "@");
+    assert.notEqual(withoutPassword, records);
+    const PGPASSWORD = readAddress(records).password ?? "";
+    const environment = { LAZULI_RECORDS: withoutPassword, LAZULI_BYTES: bytes, PGPASSWORD };
+    const other = start(t, [], environment);
     assert.ok(await (await blobsAt(other)).getContainerClient("box").exists());
     const twice = ["--config", config, "--records", records, "--bytes", bytes];
     assert.match((await refusal(t, twice)).line, /--records is given twice/);
