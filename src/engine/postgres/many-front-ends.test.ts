@@ -10,6 +10,7 @@ import type { ChangeListener, Store, Transaction, View } from "../../store/store
 import { readAddress } from "./address.ts";
 import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.ts";
 import { rows, SCHEMA_LOCK } from "./schema.ts";
+import { CHANGES_MAX } from "./statements.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "./store.ts";
 
 const skip = skipWithoutPostgres();
@@ -202,6 +203,21 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
     }
     await put(b, k(2), v("x"));
     assert.equal(`${await read(a, k(2))}`, "x");
+  });
+
+  test("the log of changes has the last commits, and no earlier ones", async (t) => {
+    const { a, url } = await opened(t, 1);
+    const { schema } = readAddress(url);
+    const last = CHANGES_MAX + 100;
+    await server.withClient(url, async (client) => {
+      await client.query(`set search_path = ${schema};
+        insert into change select number, array[]::bytea[] from generate_series(1, ${last}) number;
+        update last_commit set number = ${last}`);
+      for (let count = 0; count < 3; count++) await put(a, k(count), v("x"));
+      const dropped = `select number from change where number between 98 and 106 order by number`;
+      const left = (await rows(client, dropped)).map(({ number }) => Number(number));
+      assert.deepEqual(left, [98, 99, 100, 104, 105, 106]);
+    });
   });
 
   test("a commit of so many keys that they are not noted is seen by others, too", async (t) => {
