@@ -77,6 +77,22 @@ test("the packed server stores and returns a blob that takes its worker threads"
   assert.deepEqual([code, err], [0, ""]);
 });
 
+test("without the optional packages, a start that needs one says so in one line", async (t) => {
+  const postgres = ["--records", "postgres://user:secret@127.0.0.1:1/x", "--bytes", scratch];
+  const bucket = ["--location", join(scratch, "other"), "--bytes", "s3://bucket/x"];
+  const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+  const cases = [
+    [postgres, /^The records .* the package pg is not installed: run `npm install pg`\.\n$/],
+    [bucket, /^--bytes s3:.* the package aws4fetch, .*: run npm install aws4fetch\.\n$/],
+  ] as const;
+  for (const [args, line] of cases) {
+    const { code, out, err } = await start(t, ["start", ...args], keys).ended();
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, line);
+    assert.doesNotMatch(err, /secret/);
+  }
+});
+
 test("the packed source map leads from the bundle to the lines of the sources", () => {
   const map = new nodeModule.SourceMap(
     JSON.parse(readFileSync(join(packed.root, "dist/bundle/lazuli.cjs.map"), "utf8")),

@@ -21,6 +21,7 @@ import { listDraftContract } from "../../src/store/list-draft.contract.ts";
 import { rangeMapContract } from "../../src/store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../src/store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../src/store/replaced-map.contract.ts";
+import { sealedContentsContract } from "../../src/store/sealed-contents.contract.ts";
 import { bucketTests } from "./buckets.ts";
 import { commandTests } from "./command.ts";
 import { faultTests } from "./faults.ts";
@@ -64,6 +65,7 @@ function runContracts(store: ObjectStore): void {
   contentUsesContract("s3", open);
   contentsRacesContract("s3", open, 60_000);
   listDraftContract("s3", open);
+  sealedContentsContract("s3", open);
   contentsModelContract("s3", 2, open);
   rangeMapContract("s3", open);
   replacedMapContract("s3", open);

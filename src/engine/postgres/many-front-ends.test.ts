@@ -10,6 +10,7 @@ import type { ChangeListener, Store, Transaction, View } from "../../store/store
 import { readAddress } from "./address.ts";
 import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.ts";
 import { rows, SCHEMA_LOCK } from "./schema.ts";
+import { CHANGES_MAX } from "./statements.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "./store.ts";
 
 const skip = skipWithoutPostgres();
@@ -71,6 +72,20 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
       const stores = await opening;
       assert.deepEqual(stores.map(({ frontEnd }) => frontEnd).sort(), [1, 2]);
       await Promise.all(stores.map((store) => store.close()));
+    });
+  });
+
+  test("a store that cannot be opened leaves no connection behind", async () => {
+    const url = server.url();
+    const { schema } = readAddress(url);
+    const [store] = await openStores(1, {}, url);
+    await store?.close();
+    await server.withClient(url, async (client) => {
+      await client.query(`drop table ${schema}.last_commit`);
+      await assert.rejects(openStores(1, {}, url), /last_commit/);
+      const ours = "select from pg_stat_activity where application_name = 'lazuli'";
+      // The server ends them in its own time.
+      while ((await rows(client, ours)).length > 0);
     });
   });
 
@@ -188,6 +203,21 @@ describe("several front ends on one database", { skip: skip ?? false }, () => {
     }
     await put(b, k(2), v("x"));
     assert.equal(`${await read(a, k(2))}`, "x");
+  });
+
+  test("the log of changes has the last commits, and no earlier ones", async (t) => {
+    const { a, url } = await opened(t, 1);
+    const { schema } = readAddress(url);
+    const last = CHANGES_MAX + 100;
+    await server.withClient(url, async (client) => {
+      await client.query(`set search_path = ${schema};
+        insert into change select number, array[]::bytea[] from generate_series(1, ${last}) number;
+        update last_commit set number = ${last}`);
+      for (let count = 0; count < 3; count++) await put(a, k(count), v("x"));
+      const dropped = `select number from change where number between 98 and 106 order by number`;
+      const left = (await rows(client, dropped)).map(({ number }) => Number(number));
+      assert.deepEqual(left, [98, 99, 100, 104, 105, 106]);
+    });
   });
 
   test("a commit of so many keys that they are not noted is seen by others, too", async (t) => {

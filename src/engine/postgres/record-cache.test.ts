@@ -66,6 +66,34 @@ test("a cache that is too large evicts what was not used lately, and not what bo
   assert.ok(cache.get(nameOf(k(99))) !== undefined);
 });
 
+test("a changed value takes the place of the old one, and its memory", () => {
+  const cache = new RecordCache(1_000_000);
+  cache.forget(1);
+  const fetch = cache.beginFetch();
+  const learn = () => {
+    const range = { from: nameOf(k(0)), until: nameOf(k(5)) };
+    cache.learnRange(fetch, 1, range, [{ key: k(1), value: v("old") }]);
+    cache.learnKey(fetch, 1, k(7), v("old"));
+  };
+  learn();
+  const before = cache.bytes;
+  const change = (number: number, value: Bytes) =>
+    cache.advance(
+      number,
+      [k(1), k(7)].map((key) => ({ key, value })),
+    );
+  change(2, Buffer.alloc(1_000));
+  assert.equal(cache.bytes, before + 2 * (1_000 - 3));
+  assert.deepEqual(
+    [...cache.scan(nameOf(k(0)), nameOf(k(9)), false)].map(({ value }) => value?.length),
+    [1_000, 1_000],
+  );
+  change(3, v("new"));
+  assert.equal(cache.bytes, before);
+  cache.forget(4);
+  assert.equal(cache.bytes, 0);
+});
+
 const anyKey = fc.nat(15).map(k);
 const anyStep = fc.oneof(
   fc.record({ do: fc.constant("commit" as const), key: anyKey, isDeleted: fc.boolean() }),

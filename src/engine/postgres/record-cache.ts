@@ -256,21 +256,32 @@ export class RecordCache {
   #change(name: string, value: Known): void {
     const item = this.#items.get(name);
     const home = item === undefined ? this.#intervals.at(name) : item.home;
-    if (item !== undefined) this.#remove(item);
-    const isWorthKnowing = home === undefined || home === null ? item !== undefined : true;
-    if (isWorthKnowing) this.#add(name, value, home ?? null);
+    if (item !== undefined) this.#replace(item, value);
+    else if (home !== undefined) this.#add(name, value, home);
   }
 
   #learn(name: string, value: Bytes | null): void {
     const item = this.#items.get(name);
-    const home = item?.home ?? this.#intervals.at(name) ?? null;
-    if (item !== undefined) this.#remove(item);
-    this.#add(name, value, home);
+    if (item !== undefined) this.#replace(item, value);
+    else this.#add(name, value, this.#intervals.at(name) ?? null);
   }
 
-  /** Outside of intervals an unknown value needs no item, inside of them a missing one. */
+  /** Many changed values are of known keys, whose place among the items stays the same. */
+  #replace(item: Item, value: Known): void {
+    if (!isWorthKnowing(value, item.home)) {
+      this.#remove(item);
+      return;
+    }
+    const more = (value?.length ?? 0) - (item.value?.length ?? 0);
+    item.value = value;
+    item.bytes += more;
+    this.#bytes += more;
+    if (item.home !== null) item.home.bytes += more;
+    this.#use(item);
+  }
+
   #add(name: string, value: Known, home: KnownInterval | null): void {
-    if (home === null ? value === undefined : value === null) return;
+    if (!isWorthKnowing(value, home)) return;
     const bytes = ITEM_BYTES + name.length + (value?.length ?? 0);
     const item = { name, key: keyOf(name), value, home, bytes, isUsed: true, usedIn: this.#round };
     this.#items.add(item);
@@ -312,10 +323,15 @@ interface Part {
 
 interface Item extends Named, Part {
   readonly key: Bytes;
-  readonly value: Known;
+  value: Known;
   /** The interval to which it belongs; null for a key that was fetched by itself. */
   readonly home: KnownInterval | null;
-  readonly bytes: number;
+  bytes: number;
+}
+
+/** Outside of intervals an unknown value needs no item, inside of them a missing one. */
+function isWorthKnowing(value: Known, home: KnownInterval | null): boolean {
+  return home === null ? value !== undefined : value !== null;
 }
 
 interface KnownInterval extends Part {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
+import type { Histogram } from "../../base/histogram.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { prefetch } from "../../store/accelerated.ts";
-import { ALL, k, put, v } from "../../store/opened-store.contract.ts";
+import { ALL, k, put, read, v } from "../../store/opened-store.contract.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import { readAddress } from "./address.ts";
 import { PostgresServer, skipWithoutPostgres } from "./postgres-server.fixture.ts";
@@ -27,6 +28,24 @@ describe("bodies on records that must be fetched", { skip: skip ?? false }, () =
     });
     return reopen();
   }
+
+  test("calls that arrive together share one commit, and reads one round trip", async (t) => {
+    const store = await openPostgresStore(readAddress(server.url()));
+    t.after(() => store.close());
+    const { commits, groupSizes, reads } = store.figures;
+    const together = (call: (at: number) => Promise<unknown>) =>
+      Promise.all(Array.from({ length: 100 }, (_, at) => call(at)));
+    // The first one also finds out that nobody else commits: after it, no write lock is taken.
+    for (let round = 0; round < 2; round++) {
+      const [groups, calls] = [countOf(commits), groupSizes.sum];
+      await together((at) => put(store, k(at), v("x")));
+      assert.deepEqual([countOf(commits) - groups, groupSizes.sum - calls], [1, 100]);
+    }
+    // Another round trip may be under way, which tells others of the commit.
+    const trips = countOf(reads);
+    await together((at) => read(store, k(at)));
+    assert.ok(countOf(reads) - trips <= 2, `${countOf(reads) - trips} round trips`);
+  });
 
   test("keys without a value are found in one round, however many", async (t) => {
     const store = await cold(t);
@@ -219,6 +238,10 @@ describe("bodies on records that must be fetched", { skip: skip ?? false }, () =
     assert.deepEqual(await heard, ["2007"]);
   });
 });
+
+function countOf({ counts }: Histogram): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 function takeFirst(tx: Transaction): string {
   const [first] = tx.range(ALL.from, ALL.until, { limit: 1 });

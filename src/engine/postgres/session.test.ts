@@ -4,7 +4,7 @@ import { readAddress } from "./address.ts";
 import type { ClientConfig, Driver } from "./driver.ts";
 import { openSession, TIMES } from "./session.ts";
 
-/** A server that is a standby, unless its name says that it is gone. */
+/** A server that is a standby, unless its name says that it is gone, or old. */
 class FakeClient {
   readonly connection = { stream: { cork() {}, uncork() {}, destroy() {} } };
   readonly #host: string;
@@ -21,11 +21,13 @@ class FakeClient {
 
   async query(text: string): Promise<unknown> {
     if (text.startsWith("set ")) return { rows: [] };
-    return { rows: [{ number: 150_000, version: "15", is_standby: true }] };
+    const release =
+      this.#host === "old" ? { number: 130_014, version: "13.14" } : { number: 150_000 };
+    return { rows: [{ ...release, is_standby: this.#host !== "old", process: this }] };
   }
 }
 
-async function codeOfFailure(hosts: string): Promise<string> {
+async function failureOf(hosts: string): Promise<Error & { readonly code?: string }> {
   const driver = { Client: FakeClient } as unknown as Driver;
   const address = readAddress(`postgres://${hosts}/data`);
   const setup = { driver, address, id: "00", times: TIMES, makesSchema: true };
@@ -33,16 +35,20 @@ async function codeOfFailure(hosts: string): Promise<string> {
   try {
     await openSession(setup, events, new AbortController().signal);
   } catch (error) {
-    return (error as { code: string }).code;
+    return error as Error;
   }
   throw new Error("it was opened");
 }
 
 test("a standby tells less of why there is no primary than a server that is gone", async () => {
-  assert.equal(await codeOfFailure("gone,standby"), "ECONNREFUSED");
-  assert.equal(await codeOfFailure("standby,gone"), "ECONNREFUSED");
+  assert.equal((await failureOf("gone,standby")).code, "ECONNREFUSED");
+  assert.equal((await failureOf("standby,gone")).code, "ECONNREFUSED");
 });
 
 test("standbys alone are an outage: one of them may become the primary", async () => {
-  assert.equal(await codeOfFailure("standby,standby"), "25006");
+  assert.equal((await failureOf("standby,standby")).code, "25006");
+});
+
+test("a server that is too old is asked for its release, and refused", async () => {
+  assert.match((await failureOf("old")).message, /PostgreSQL 13.14, which is too old/);
 });

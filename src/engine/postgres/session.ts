@@ -1,6 +1,6 @@
 import type { PostgresAddress, PostgresHost } from "./address.ts";
 import type { Client, Driver } from "./driver.ts";
-import { addFrontEnd, prepareSchema, StandbyError } from "./schema.ts";
+import { addFrontEnd, prepareSchema, rows, StandbyError } from "./schema.ts";
 import { ConnectionLost, Wire } from "./wire.ts";
 
 /**
@@ -109,11 +109,12 @@ async function openSessionAt(
   signal.addEventListener("abort", destroy);
   try {
     const writer = await connect(setup, host, clients);
+    const reader = await connect(setup, host, clients);
+    await requireOwnProcesses(clients);
     await writer.query(limits(setup));
     const { cluster } = await prepareSchema(writer, schema, setup.makesSchema);
     await writer.query(settings(setup));
     const frontEnd = await addFrontEnd(writer, setup.id);
-    const reader = await connect(setup, host, clients);
     await reader.query(`${settings(setup)}; ${FOR_READS}; listen "${noticesOf(cluster)}"`);
     reader.on("notification", ({ payload }) => events.onNotice(Number(payload)));
     for (const client of [writer, reader]) {
@@ -161,6 +162,24 @@ async function connect(
   client.on("error", () => {});
   await client.connect();
   return client;
+}
+
+/**
+ * Refuses a pool in transaction mode: settings, prepared statements and notifications belong to a
+ * connection. Such a pool gives both clients the connection that was used last, so they are asked
+ * one after the other, and before anything is set there.
+ */
+async function requireOwnProcesses(clients: readonly Client[]): Promise<void> {
+  const processes = new Set<unknown>();
+  for (const client of clients) {
+    const [row] = await rows(client, "select pg_backend_pid() as process");
+    processes.add(row?.process);
+  }
+  if (processes.size === clients.length) return;
+  throw new Error(
+    "a pool there gives each transaction another connection: choose its session mode " +
+      "(pool_mode = session in PgBouncer), or give the address of the server itself",
+  );
 }
 
 /**

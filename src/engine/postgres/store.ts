@@ -68,8 +68,13 @@ export async function openPostgresStore(
     times,
   });
   onNotice = (number) => store.hear(number);
-  // The clock is right before anyone asks for the time.
-  await store.read(() => null);
+  try {
+    // The clock is right before anyone asks for the time.
+    await store.read(() => null);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   return store;
 }
 
