@@ -14,20 +14,22 @@ export interface TarFile {
   rewind(): Promise<void>;
   /** Ends the file here. */
   finish(): Promise<void>;
+  /** Frees its memory, whether it has ended or not. */
+  close(): Promise<void>;
 }
 
+/** The file is open for writing and reading, as `GatheredWrites` needs it. */
 export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
-  return packing === null ? new PlainTarFile(file) : new PackedTarFile(file, packing);
+  const writes = new GatheredWrites(file);
+  return packing === null ? new PlainTarFile(writes) : new PackedTarFile(writes, packing);
 }
 
 class PlainTarFile implements TarFile {
-  readonly #file: FileHandle;
   readonly #writes: GatheredWrites;
   #mark = 0;
 
-  constructor(file: FileHandle) {
-    this.#file = file;
-    this.#writes = new GatheredWrites(file);
+  constructor(writes: GatheredWrites) {
+    this.#writes = writes;
   }
 
   write(bytes: Bytes): Promise<void> {
@@ -38,20 +40,21 @@ class PlainTarFile implements TarFile {
     this.#mark = this.#writes.end;
   }
 
-  async rewind(): Promise<void> {
-    this.#writes.rewindTo(this.#mark);
+  rewind(): Promise<void> {
+    return this.#writes.rewindTo(this.#mark);
   }
 
-  async finish(): Promise<void> {
-    await this.#writes.flush();
-    // Behind it may be the rest of a body that failed.
-    await this.#file.truncate(this.#writes.end);
+  finish(): Promise<void> {
+    return this.#writes.finish();
+  }
+
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 }
 
 /** Packed in pieces that end at the marks: those who unpack it take them as one. */
 class PackedTarFile implements TarFile {
-  readonly #file: FileHandle;
   readonly #packing: Packing;
   #packer: Transform | null = null;
   /** Copies what comes out of the packer. */
@@ -59,9 +62,8 @@ class PackedTarFile implements TarFile {
   readonly #writes: GatheredWrites;
   #mark = 0;
 
-  constructor(file: FileHandle, packing: Packing) {
-    this.#file = file;
-    this.#writes = new GatheredWrites(file);
+  constructor(writes: GatheredWrites, packing: Packing) {
+    this.#writes = writes;
     this.#packing = packing;
   }
 
@@ -84,17 +86,26 @@ class PackedTarFile implements TarFile {
   }
 
   async rewind(): Promise<void> {
-    this.#packer?.destroy();
-    this.#packer = null;
-    await this.#copying.catch(() => {});
-    this.#copying = Promise.resolve();
-    this.#writes.rewindTo(this.#mark);
+    await this.#drop();
+    await this.#writes.rewindTo(this.#mark);
   }
 
   async finish(): Promise<void> {
     await this.mark();
-    await this.#writes.flush();
-    await this.#file.truncate(this.#writes.end);
+    await this.#writes.finish();
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+    await this.#writes.close();
+  }
+
+  /** Ends the packer of the current piece. */
+  async #drop(): Promise<void> {
+    this.#packer?.destroy();
+    this.#packer = null;
+    await this.#copying.catch(() => {});
+    this.#copying = Promise.resolve();
   }
 
   async #copy(from: Transform): Promise<void> {
