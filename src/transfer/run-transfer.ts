@@ -67,6 +67,8 @@ class Transfer {
   readonly #running = new Set<Promise<void>>();
   readonly #state = { objects: 0, bytes: 0, skipped: 0, failed: 0 };
   #broken: unknown;
+  /** Wakes the reader of items when one of the running ones has ended. */
+  #onRoom: (() => void) | null = null;
   /** Small blobs of one container that will be written together. */
   #gathered: BlobItem[] = [];
   #gatheredBytes = 0;
@@ -110,15 +112,19 @@ class Transfer {
 
   /** Resolves when there is room for another one. */
   async #start(writing: Promise<void>, parallel: number): Promise<void> {
-    const job: Promise<void> = writing.then(
-      () => void this.#running.delete(job),
-      (error) => {
-        this.#running.delete(job);
-        this.#broken ??= error;
-      },
-    );
+    const end = () => {
+      this.#running.delete(job);
+      this.#onRoom?.();
+    };
+    const job: Promise<void> = writing.then(end, (error) => {
+      this.#broken ??= error;
+      end();
+    });
     this.#running.add(job);
-    if (this.#running.size >= parallel) await Promise.race(this.#running);
+    if (this.#running.size < parallel) return;
+    await new Promise<void>((resolve) => {
+      this.#onRoom = resolve;
+    });
   }
 
   async settle(): Promise<void> {

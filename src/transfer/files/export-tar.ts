@@ -16,6 +16,7 @@ import { type TarFile, tarFile } from "./tar-file.ts";
 
 const FILE_MODE = 0o600;
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const ZEROS = Buffer.alloc(TAR_BLOCK);
 /** Bodies up to this length are fetched side by side; longer ones are written as they arrive. */
 const GATHERED_BYTES_MAX = 1024 * 1024;
 
@@ -113,7 +114,7 @@ export class ExportTar implements ExportFiles {
         digest.update(part);
         await this.#tar.write(part);
       }
-      await this.#tar.write(Buffer.alloc(paddingOf(body.bytes)));
+      await this.#tar.write(ZEROS.subarray(0, paddingOf(body.bytes)));
     } catch (error) {
       // The next entry begins where this one did.
       await this.#tar.rewind();
@@ -122,10 +123,10 @@ export class ExportTar implements ExportFiles {
     return { file: name, bytes: body.bytes, sha256: digest.digest("hex") };
   }
 
-  /** In one write, with its header and padding. */
   async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {
-    const header = tarHeader(name, bytes.length, this.#nowMs);
-    await this.#tar.write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
+    await this.#tar.write(tarHeader(name, bytes.length, this.#nowMs));
+    await this.#tar.write(bytes);
+    await this.#tar.write(ZEROS.subarray(0, paddingOf(bytes.length)));
     return { file: name, bytes: bytes.length, sha256: hash("sha256", bytes) };
   }
 }
