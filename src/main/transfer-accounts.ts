@@ -117,7 +117,7 @@ function startAccount({ name, blob, file }: AccountConfig, key: string): StartAc
 }
 
 /** What a configuration file leaves out is null once it is read. */
-function givenOf(settings: object = {}): Record<string, never> {
+function givenOf(settings: object = {}): NonNullable<StartAccount["blob"] & StartAccount["file"]> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
 }
 

@@ -137,8 +137,24 @@ export class AccountSink implements Sink {
 
   async abandon(): Promise<void> {
     if (this.#existing !== "fail") return;
-    for (const item of this.#oldSettings.reverse()) await this.#set(item);
-    for (const asked of [...this.#created.values()].reverse()) await this.#client.request(asked);
+    const left: string[] = [];
+    const undo = async (name: string, asked: Promise<unknown>) => {
+      try {
+        await asked;
+      } catch (error) {
+        if (!(error instanceof TransferError)) throw error;
+        left.push(`${name} (${error.message})`);
+      }
+    };
+    for (const item of this.#oldSettings.reverse()) await undo(nameOf(item), this.#set(item));
+    for (const [name, asked] of [...this.#created].reverse()) {
+      await undo(name, this.#client.request(asked));
+    }
+    if (left.length === 0) return;
+    throw new TransferError(
+      `Not everything that this import has changed could be taken back: ${left.join("; ")}. ` +
+        "Remove it, then import again.",
+    );
   }
 
   #target(name: string): Target {
