@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, rmdir, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { KIB, MIB } from "../../base/limits.ts";
 import { directIoFlag } from "../../machine/direct-io.ts";
+import { Sha256Thread } from "../../machine/sha256-thread.ts";
 import { gathered } from "../gathered.ts";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
@@ -30,6 +31,7 @@ export class ExportFolder implements ExportFiles {
   readonly #manifest: LineWriter;
   /** The flag for direct I/O; 0 if it does not work here. */
   readonly #directFlag: number;
+  readonly #digests = new Sha256Thread();
   readonly #made = new Set<string>();
 
   private constructor(folder: string, partial: string, manifest: LineWriter, directFlag: number) {
@@ -75,10 +77,11 @@ export class ExportFolder implements ExportFiles {
     const flags = NEW_FILE | this.#directFlag;
     const [file, handle] = await this.#create(path, (full) => open(full, flags, FILE_MODE));
     const writes = new GatheredWrites(handle);
-    const digest = createHash("sha256");
+    let sha256: string;
     try {
-      if (ranges === null) await writeAll(writes, body, digest);
-      else await writeRanges(writes, body, ranges, digest);
+      if (ranges === null) sha256 = await writes.writeBody(body.read(), this.#digests.begin());
+      else sha256 = await writeRanges(writes, body, ranges);
+      await writes.finish(body.bytes);
       await handle.datasync();
     } catch (error) {
       // The body cannot be read, and no line will name the file.
@@ -88,7 +91,7 @@ export class ExportFolder implements ExportFiles {
       await writes.close();
       await handle.close();
     }
-    return { file, bytes: body.bytes, sha256: digest.digest("hex") };
+    return { file, bytes: body.bytes, sha256 };
   }
 
   async addLine(line: string): Promise<void> {
@@ -96,6 +99,7 @@ export class ExportFolder implements ExportFiles {
   }
 
   async finish(): Promise<void> {
+    await this.#digests.close();
     await this.#manifest.flush();
     await this.#manifest.file.sync();
     await this.#manifest.file.close();
@@ -104,6 +108,7 @@ export class ExportFolder implements ExportFiles {
   }
 
   async abandon(): Promise<void> {
+    await this.#digests.close();
     await this.#manifest.file.close().catch(() => {});
     await rm(this.#partial, { recursive: true, force: true });
   }
@@ -131,21 +136,13 @@ export class ExportFolder implements ExportFiles {
   }
 }
 
-async function writeAll(writes: GatheredWrites, body: Body, hash: Hash): Promise<void> {
-  for await (const part of body.read()) {
-    hash.update(part);
-    await writes.write(part);
-  }
-  await writes.finish();
-}
-
-/** Leaves holes where nothing was written. */
+/** Leaves holes where nothing was written. Returns the SHA-256 of all bytes. */
 async function writeRanges(
   writes: GatheredWrites,
   body: Body,
   ranges: readonly Range[],
-  hash: Hash,
-): Promise<void> {
+): Promise<string> {
+  const hash = createHash("sha256");
   for (const [from, until] of ranges) {
     hashZeros(hash, from - writes.end);
     await writes.skipTo(from);
@@ -155,7 +152,7 @@ async function writeRanges(
     }
   }
   hashZeros(hash, body.bytes - writes.end);
-  await writes.finish(body.bytes);
+  return hash.digest("hex");
 }
 
 function hashZeros(hash: Hash, count: number): void {

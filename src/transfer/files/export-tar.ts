@@ -1,4 +1,4 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -107,20 +107,17 @@ export class ExportTar implements ExportFiles {
 
   async #append(name: string, body: Body): Promise<StoredBody> {
     await this.#tar.mark();
-    const digest = createHash("sha256");
+    let sha256: string;
     try {
       await this.#tar.write(tarHeader(name, body.bytes, this.#nowMs));
-      for await (const part of body.read()) {
-        digest.update(part);
-        await this.#tar.write(part);
-      }
+      sha256 = await this.#tar.writeBody(body.read());
       await this.#tar.write(ZEROS.subarray(0, paddingOf(body.bytes)));
     } catch (error) {
       // The next entry begins where this one did.
       await this.#tar.rewind();
       throw error;
     }
-    return { file: name, bytes: body.bytes, sha256: digest.digest("hex") };
+    return { file: name, bytes: body.bytes, sha256 };
   }
 
   async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {

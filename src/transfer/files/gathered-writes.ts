@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import type { Sha256Job } from "../../machine/sha256-thread.ts";
 
 /** Short writes are gathered: each call costs about as much as writing a few KiB. */
 const GATHERED_BYTES = 512 * KIB;
@@ -21,6 +22,12 @@ export class GatheredWrites {
   #start = 0;
   #gatheredBytes = 0;
   #writing: Promise<void> = Promise.resolve();
+  /** The body that is being written, if a thread computes its digest. */
+  #digest: Sha256Job | null = null;
+  /** Where its bytes begin in the buffer. */
+  #digestFrom = 0;
+  /** The thread has read what it was shown before. */
+  #digesting: Promise<void> = Promise.resolve();
 
   constructor(file: FileHandle) {
     this.#file = file;
@@ -35,6 +42,26 @@ export class GatheredWrites {
     for (let at = 0; at < bytes.length; ) {
       at += this.#gather(bytes, at);
       if (this.#gatheredBytes === GATHERED_BYTES) await this.#send();
+    }
+  }
+
+  /** Writes a body, which a thread reads where it is gathered. Returns its SHA-256. */
+  async writeBody(body: AsyncIterable<Bytes>, digest: Sha256Job): Promise<string> {
+    this.#digest = digest;
+    this.#digestFrom = this.#gatheredBytes;
+    try {
+      for await (const part of body) await this.write(part);
+      const last = digest.digest(this.#undigested());
+      this.#digesting = last.then(
+        () => {},
+        () => {},
+      );
+      return await last;
+    } catch (error) {
+      digest.abandon();
+      throw error;
+    } finally {
+      this.#digest = null;
     }
   }
 
@@ -86,9 +113,19 @@ export class GatheredWrites {
     return count;
   }
 
+  #undigested(): Bytes {
+    return this.#buffer.subarray(this.#digestFrom, this.#gatheredBytes);
+  }
+
   /** Begins to write the buffer, which has whole pages. */
   async #send(): Promise<void> {
     await this.#writing;
+    await this.#digesting;
+    if (this.#digest !== null) {
+      this.#digesting = this.#digest.update(this.#undigested());
+      this.#digesting.catch(() => {});
+      this.#digestFrom = 0;
+    }
     const [full, bytes, start] = [this.#buffer, this.#gatheredBytes, this.#start];
     this.#buffer = this.#other;
     this.#other = full;

@@ -1,13 +1,17 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { FileHandle } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import type { Bytes } from "../../base/bytes.ts";
+import { Sha256Thread } from "../../machine/sha256-thread.ts";
 import { GatheredWrites } from "./gathered-writes.ts";
 import { type Packing, packer } from "./packing.ts";
 
 /** A tar file that is being written. What was written since the last mark can be taken back. */
 export interface TarFile {
   write(bytes: Bytes): Promise<void>;
+  /** Writes a long body. Returns its SHA-256 in hexadecimal. */
+  writeBody(body: AsyncIterable<Bytes>): Promise<string>;
   /** Everything before it stays. */
   mark(): Promise<void>;
   /** Goes back to the mark. */
@@ -26,6 +30,7 @@ export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
 
 class PlainTarFile implements TarFile {
   readonly #writes: GatheredWrites;
+  readonly #digests = new Sha256Thread();
   #mark = 0;
 
   constructor(writes: GatheredWrites) {
@@ -34,6 +39,10 @@ class PlainTarFile implements TarFile {
 
   write(bytes: Bytes): Promise<void> {
     return this.#writes.write(bytes);
+  }
+
+  writeBody(body: AsyncIterable<Bytes>): Promise<string> {
+    return this.#writes.writeBody(body, this.#digests.begin());
   }
 
   async mark(): Promise<void> {
@@ -48,8 +57,9 @@ class PlainTarFile implements TarFile {
     return this.#writes.finish();
   }
 
-  close(): Promise<void> {
-    return this.#writes.close();
+  async close(): Promise<void> {
+    await this.#digests.close();
+    await this.#writes.close();
   }
 }
 
@@ -76,6 +86,15 @@ class PackedTarFile implements TarFile {
     // A disk that is full ends the copying, and nothing would drain any more.
     if (!this.#packer.write(bytes))
       await Promise.race([once(this.#packer, "drain"), this.#copying]);
+  }
+
+  async writeBody(body: AsyncIterable<Bytes>): Promise<string> {
+    const digest = createHash("sha256");
+    for await (const part of body) {
+      digest.update(part);
+      await this.write(part);
+    }
+    return digest.digest("hex");
   }
 
   async mark(): Promise<void> {
