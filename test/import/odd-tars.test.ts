@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -98,7 +90,8 @@ test("files of a tar that are sparse or have odd names are named, each of them",
 test("a file of a tar that is older than 1970 comes in", { skip }, async () => {
   const folder = newFolder();
   writeFileSync(join(folder, "old"), "old");
-  utimesSync(join(folder, "old"), -300_000_000, -300_000_000);
+  // Node takes no time before 1970.
+  execFileSync("touch", ["-d", "1960-01-01", join(folder, "old")]);
   for (const format of ["gnu", "posix"]) {
     const location = newPath();
     const into = ["--location", location, "--into", "file:docs"];
