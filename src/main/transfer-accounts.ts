@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { isDataFolder } from "../engine/embedded/data-folder.ts";
-import type { AccountSettings } from "../front/rest/auth/account.ts";
 import { type AccountAddress, readAccountAddress } from "../transfer/account-address.ts";
 import type { ServiceKind } from "../transfer/item.ts";
 import { RestClient } from "../transfer/rest-client.ts";
 import { DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
-import { readConfig } from "./config-file.ts";
+import { type AccountConfig, readConfig } from "./config-file.ts";
 import { accountUrls, type UrlsByService } from "./connection-string.ts";
 import { readControl } from "./control-file.ts";
 import { health } from "./health-command.ts";
 import { readFile } from "./read-file.ts";
 import { start } from "./start.ts";
 import { StartError, UsageError } from "./start-error.ts";
+import type { StartAccount } from "./start-options.ts";
 import type { TransferAsked } from "./transfer-flags.ts";
 
 /** The accounts that a transfer works on. */
@@ -99,7 +99,7 @@ async function runningServer(
   return (await health(origins, SILENT)) === 0 ? control : null;
 }
 
-function configuredAccounts({ configFile, accountList }: Asked): readonly AccountSettings[] {
+function configuredAccounts({ configFile, accountList }: Asked): readonly AccountConfig[] {
   const file = configFile === null ? null : readConfig(configFile, `${readFile(configFile)}`);
   if (file?.accounts !== undefined) return file.accounts;
   return accountList === null ? [DEVELOPMENT_ACCOUNT] : splitAccountList(accountList);
@@ -109,6 +109,16 @@ function addressOf(name: string, key: string, urls: UrlsByService): AccountAddre
   const { blob, queue, table, file } = accountUrls(name, urls);
   const own = Object.entries({ blob, queue, table, file }).filter(([, url]) => url !== undefined);
   return { name, urls: Object.fromEntries(own), credentials: { key } };
+}
+
+/** The account with the settings that its data depends on, in the words of `start`. */
+function startAccount({ name, blob, file }: AccountConfig, key: string): StartAccount {
+  return { name, keys: [key], blob: givenOf(blob), file: givenOf(file) };
+}
+
+/** What a configuration file leaves out is null once it is read. */
+function givenOf(settings: object = {}): NonNullable<StartAccount["blob"] & StartAccount["file"]> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
 }
 
 const SERVICES: readonly ServiceKind[] = ["blob", "queue", "table", "file"];
@@ -128,10 +138,11 @@ async function openFolder(
     );
   }
   const key = randomBytes(KEY_BYTES).toString("base64");
-  const configured = configuredAccounts(asked);
+  // The data of an account that names a database is there, and not in the folder.
+  const configured = configuredAccounts(asked).filter(({ database }) => database === undefined);
   const added = others.filter((name) => configured.every((one) => one.name !== name));
   const accounts = [
-    ...configured.map(({ domains, roles, ...account }) => ({ ...account, keys: [key] })),
+    ...configured.map((account) => startAccount(account, key)),
     ...added.map((name) => ({ name, keys: [key] })),
   ];
   const server = await start({ location: folder, accounts, services: SERVICES });

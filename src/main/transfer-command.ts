@@ -124,15 +124,28 @@ async function moveAll(
       if (around.signal.aborted) break;
     }
     const isStopped = ended.some(([, done]) => done.isStopped);
-    for (const sink of begun) await (isStopped ? sink.abandon() : sink.finish());
+    if (isStopped) await abandonAll(begun, around);
+    else for (const sink of begun) await sink.finish();
     for (const [title, done] of ended) {
       around.out(asked.json ? JSON.stringify({ result: done }) : sentenceOf(done, title));
     }
     if (isStopped) return STOPPED_EXIT_CODE;
     return ended.some(([, { failed }]) => failed > 0) ? INCOMPLETE_EXIT_CODE : 0;
   } catch (error) {
-    for (const sink of begun) await sink.abandon();
+    await abandonAll(begun, around);
     throw error;
+  }
+}
+
+/** Takes back what was done. What cannot be taken back is told beside the reason for it all. */
+async function abandonAll(sinks: readonly Sink[], { err }: TransferSurroundings): Promise<void> {
+  for (const sink of sinks) {
+    try {
+      await sink.abandon();
+    } catch (error) {
+      if (!(error instanceof TransferError)) throw error;
+      err(error.message);
+    }
   }
 }
 

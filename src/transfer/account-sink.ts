@@ -1,11 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { writeControl } from "./access-control.ts";
+import { ContinuedShares } from "./continued-shares.ts";
 import { DeletedHolders } from "./deleted-holders.ts";
 import type { Existing, Target } from "./existing.ts";
 import {
   type BlobItem,
   type ContainerItem,
   type DirectoryItem,
+  type FileItem,
   type Item,
   nameOf,
   type QueueItem,
@@ -51,18 +53,22 @@ export class AccountSink implements Sink {
   /** Whether the target takes many small blobs at once; known when it has a container. */
   #takesMany = false;
   readonly #deleted: DeletedHolders;
+  readonly #continued: ContinuedShares;
 
   constructor(client: RestClient, existing: Existing, clock: Clock) {
     this.#client = client;
     this.#existing = existing;
     this.#clock = clock;
     this.#deleted = new DeletedHolders(client);
+    this.#continued = new ContinuedShares(client);
   }
 
   async put(given: Item): Promise<Written> {
     const client = this.#client;
     const item = await this.#deleted.placed(given);
     if (item === null) return "skipped";
+    const verdict = await this.#continued.judge(item);
+    if (verdict === "done") return "skipped";
     switch (item.kind) {
       case "service":
         return this.#putService(item);
@@ -87,9 +93,9 @@ export class AccountSink implements Sink {
         return "written";
       case "directory":
         this.#directories.push(item);
-        return putDirectory(client, item, this.#target(`share ${item.share}`));
+        return putDirectory(client, item, this.#shareOf(item, verdict));
       case "file":
-        return putFile(client, item, this.#target(`share ${item.share}`));
+        return putFile(client, item, this.#shareOf(item, verdict));
       case "removal":
         await removeItem(client, item);
         return "written";
@@ -111,6 +117,11 @@ export class AccountSink implements Sink {
 
   #containerOf({ container }: BlobItem): Target {
     return this.#target(`container ${container}`);
+  }
+
+  #shareOf({ share }: DirectoryItem | FileItem, verdict: "replace" | null): Target {
+    const target = this.#target(`share ${share}`);
+    return verdict === "replace" ? { ...target, existing: "overwrite" } : target;
   }
 
   /**
@@ -137,8 +148,24 @@ export class AccountSink implements Sink {
 
   async abandon(): Promise<void> {
     if (this.#existing !== "fail") return;
-    for (const item of this.#oldSettings.reverse()) await this.#set(item);
-    for (const asked of [...this.#created.values()].reverse()) await this.#client.request(asked);
+    const left: string[] = [];
+    const undo = async (name: string, asked: Promise<unknown>) => {
+      try {
+        await asked;
+      } catch (error) {
+        if (!(error instanceof TransferError)) throw error;
+        left.push(`${name} (${error.message})`);
+      }
+    };
+    for (const item of this.#oldSettings.reverse()) await undo(nameOf(item), this.#set(item));
+    for (const [name, asked] of [...this.#created].reverse()) {
+      await undo(name, this.#client.request(asked));
+    }
+    if (left.length === 0) return;
+    throw new TransferError(
+      `Not everything that this import has changed could be taken back: ${left.join("; ")}. ` +
+        "Remove it, then import again.",
+    );
   }
 
   #target(name: string): Target {
@@ -313,7 +340,7 @@ export class AccountSink implements Sink {
     const isNew = await this.#create(item, { ...put, query, headers }, "ShareAlreadyExists");
     this.#shares.set(item.name, item);
     if (!isNew && this.#existing === "skip") {
-      requireNoSnapshots(item);
+      await this.#continued.begin(item);
       return "skipped";
     }
     const set = (comp: string, own: Record<string, string>) =>
@@ -367,15 +394,6 @@ export class AccountSink implements Sink {
     const request = { service, method: "GET", path, query, expects: [404] } as const;
     return (await this.#client.request(request)).status;
   }
-}
-
-/** Files of an interrupted import may be those of an earlier snapshot. */
-function requireNoSnapshots({ name, snapshots = 0 }: ShareItem): void {
-  if (snapshots === 0) return;
-  throw new TransferError(
-    `The share ${name} has snapshots, which can only be written in their order, and exists ` +
-      "already. Delete it, or leave it out with --only, or say --existing overwrite.",
-  );
 }
 
 /** What the requests about a container, queue, table or share have in common. */

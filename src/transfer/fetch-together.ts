@@ -1,5 +1,6 @@
 import { KIB, MIB } from "../base/limits.ts";
 import type { Answer } from "./answer.ts";
+import { heldBody } from "./gathered.ts";
 import type { BlobItem, BlobRevision, Body } from "./item.ts";
 import { isRemoteBody } from "./remote-body.ts";
 import type { RestClient } from "./rest-client.ts";
@@ -73,12 +74,5 @@ async function fetchGroup(
 /** What could not be fetched is asked for again when it is read, which then says why. */
 function fetched(body: Body, answer: Answer | TransferError | undefined): Body {
   if (answer === undefined || answer instanceof TransferError) return body;
-  const { bytes } = answer;
-  if (bytes.length !== body.bytes) return body;
-  return {
-    bytes: bytes.length,
-    async *read(from = 0, count = bytes.length - from) {
-      yield bytes.subarray(from, from + count);
-    },
-  };
+  return answer.bytes.length === body.bytes ? heldBody(answer.bytes) : body;
 }

@@ -24,8 +24,12 @@ export function pathOfName(name: string, isFile: (name: string) => boolean = () 
   return parts.join("/");
 }
 
+/** Needs no escapes, unless a device has its name. Most segments are such. */
+const PLAIN = /^[\w-](?:[\w.-]{0,100}[\w-])?$/;
+
 function pathOfSegment(segment: string): string {
   if (segment === "") return EMPTY;
+  if (PLAIN.test(segment) && !DEVICE.test(segment)) return segment;
   const escaped = segment
     .replaceAll(UNSAFE, (char) => escapeOf(char))
     .replace(DEVICE, (word) => escapeOf(word[0] as string) + word.slice(1));

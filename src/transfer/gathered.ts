@@ -8,9 +8,14 @@ const HELD_BYTES_MAX = 256 * 1024;
 /** The same body with its bytes in memory, if it is small: it can be read, then. */
 export async function heldIfSmall(body: Body): Promise<Body> {
   if (body.bytes > HELD_BYTES_MAX) return body;
-  const bytes = await gathered(body);
+  return heldBody(await gathered(body));
+}
+
+/** A body whose bytes are in memory. */
+export function heldBody(bytes: Bytes): Body {
   return {
     bytes: bytes.length,
+    held: bytes,
     async *read(from = 0, count = bytes.length - from) {
       yield bytes.subarray(from, from + count);
     },
@@ -19,6 +24,7 @@ export async function heldIfSmall(body: Body): Promise<Body> {
 
 /** All bytes of a small body. */
 export async function gathered(body: Body): Promise<Bytes> {
+  if (body.held !== undefined) return body.held;
   const parts: Bytes[] = [];
   for await (const part of body.read()) parts.push(part);
   const all = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);

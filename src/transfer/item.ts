@@ -36,6 +36,8 @@ export interface Policy {
 /** Bytes that can be read more than once. */
 export interface Body {
   readonly bytes: number;
+  /** All of them, if they are in memory. */
+  readonly held?: Bytes;
   /** `count` bytes from `from` on; by default all. */
   read(from?: number, count?: number): AsyncIterable<Bytes>;
 }

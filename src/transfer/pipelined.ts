@@ -21,17 +21,22 @@ const LENGTH_LINE = /\r\nContent-Length: (\d{1,15})\r\n/;
 /** All requests in one body. Throws if a header cannot be sent. */
 export function renderPipeline(requests: readonly PipelinedRequest[], host: string): Bytes {
   const parts: Bytes[] = [];
+  // What stands between two bodies; reads have none.
+  let text = "";
   for (const { method, target, headers, body } of requests) {
-    let head = `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n`;
+    text += `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n`;
     for (const name in headers) {
       const value = headers[name] as string;
       if (NOT_IN_HEADERS.test(value)) throw new Error(`${name} cannot be sent as a header`);
-      head += `${name}: ${value}\r\n`;
+      text += `${name}: ${value}\r\n`;
     }
-    if (method === "PUT") head += `Content-Length: ${body.length}\r\n`;
-    parts.push(Buffer.from(`${head}\r\n`, "latin1"), body);
+    if (method === "PUT") text += `Content-Length: ${body.length}\r\n`;
+    text += "\r\n";
+    if (body.length === 0) continue;
+    parts.push(Buffer.from(text, "latin1"), body);
+    text = "";
   }
-  return Buffer.concat(parts);
+  return Buffer.concat([...parts, Buffer.from(text, "latin1")]);
 }
 
 /** Reads as many answers as there were requests; throws unless the bytes are exactly these. */

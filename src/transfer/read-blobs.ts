@@ -26,6 +26,9 @@ const PAGE_BLOBS = "500";
 /** What only a server of ours lets an export read whole. */
 const OURS = "versions,deleted,uncommittedblobs,lazuli-blocks,lazuli-past,permissions";
 
+const DELETED_PATH =
+  "It was deleted, and a deleted path of a container with directories is not moved. Restore it in " +
+  "the source first, or do without it.";
 const NO_TAGS = "The SAS does not permit to read tags. Use one with the permission t, or the key.";
 
 /** The containers, and those of a server of ours that were deleted and can be restored. */
@@ -90,10 +93,15 @@ async function* listedBlobs(
   isOurs: boolean,
   onLeftOut: OnLeftOut,
 ): AsyncGenerator<BlobItem> {
-  const read = (name: string, group: readonly XmlElement[]) =>
-    readOrLeaveOut(`blob ${container.name}/${name}`, onLeftOut, () =>
-      blobOf(client, container, name, group),
-    );
+  const read = (name: string, group: readonly XmlElement[]) => {
+    const path = `${container.name}/${name}`;
+    for (const _ of group.filter(isDeletedPath)) {
+      onLeftOut(`deleted path ${path}`, new TransferError(DELETED_PATH));
+    }
+    const listed = group.filter((found) => !isDeletedPath(found));
+    if (listed.length === 0) return null;
+    return readOrLeaveOut(`blob ${path}`, onLeftOut, () => blobOf(client, container, name, listed));
+  };
   let name: string | null = null;
   let group: XmlElement[] = [];
   for await (const found of listBlobs(client, container, isOurs, onLeftOut)) {
@@ -108,6 +116,11 @@ async function* listedBlobs(
   }
   const last = name === null ? null : await read(name, group);
   if (last !== null) yield last;
+}
+
+/** A deleted file or directory has a way of its own to be restored. */
+function isDeletedPath(found: XmlElement): boolean {
+  return textAt(found, "DeletionId") !== undefined;
 }
 
 async function* listBlobs(
@@ -146,14 +159,12 @@ async function blobOf(
   client: RestClient,
   holder: Pick<ContainerItem, "name" | "version">,
   name: string,
-  group: readonly XmlElement[],
+  listed: readonly XmlElement[],
 ): Promise<BlobItem> {
   const container = holder.name;
   const path = `${container}/${name}`;
   const of = versionQuery(holder);
   const reader = new RevisionReader(client, path, of);
-  // Deleted files of directories have a way of their own to be restored, and are left out.
-  const listed = group.filter((found) => textAt(found, "DeletionId") === undefined);
   // A name with uncommitted blocks only has no ETag.
   const committed = listed.filter((found) => textAt(childAt(found, "Properties"), "Etag"));
   const sorted = committed.toSorted((a, b) => (reader.orderOf(a) < reader.orderOf(b) ? -1 : 1));

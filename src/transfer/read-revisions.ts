@@ -32,8 +32,7 @@ export class RevisionReader {
   }
 
   async read(found: XmlElement): Promise<BlobRevision> {
-    const properties = childAt(found, "Properties");
-    const text: Text = (name) => textAt(properties, name);
+    const text = textsIn(childAt(found, "Properties"));
     const type = text("BlobType") as BlobRevision["type"];
     const bytes = Number(text("Content-Length") ?? "0");
     const query = { ...queryOf(found), ...archivedQuery(text), ...this.#of };
@@ -121,6 +120,12 @@ export class RevisionReader {
     const root = await this.#client.xml({ ...GET, path: this.#path, query });
     return rangesIn(root, "PageRange");
   }
+}
+
+/** The texts of all children, by name: most of them are asked for. */
+function textsIn(properties: XmlElement | undefined): Text {
+  const texts = new Map(properties?.children.map(({ name, text }) => [name, text]));
+  return (name) => texts.get(name) || undefined;
 }
 
 function isCurrent(found: XmlElement): boolean {

@@ -372,8 +372,12 @@ function signedFrom(headers: Headers) {
   return { raw, get: (name: string) => lower.get(name) };
 }
 
+/** Most paths need no encoding. */
+const PLAIN_PATH = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
+
 /** Encodes each segment. A segment of dots would be taken for a step up by some servers. */
 function encodePath(path: string): string {
+  if (PLAIN_PATH.test(path)) return path;
   return path
     .split("/")
     .map((part) =>

@@ -1,7 +1,10 @@
+import type { Bytes } from "../base/bytes.ts";
+import { MIB } from "../base/limits.ts";
 import {
   type Amount,
   amountOf,
   type BlobItem,
+  type Body,
   type Item,
   isBehindAll,
   isStructure,
@@ -17,6 +20,8 @@ const MANY_ITEMS_MAX = 128;
 const MANY_BYTES_MAX = 1024 * 1024;
 /** How often so many are on their way. */
 const MANY_PARALLEL_MAX = 4;
+/** Progress tells how much of a longer body is done, and of a shorter one only when all of it is. */
+const COUNTED_BYTES_MIN = 16 * MIB;
 
 export interface TransferOptions {
   /** Items that are written at the same time. */
@@ -67,6 +72,8 @@ class Transfer {
   readonly #running = new Set<Promise<void>>();
   readonly #state = { objects: 0, bytes: 0, skipped: 0, failed: 0 };
   #broken: unknown;
+  /** Wakes the reader of items when one of the running ones has ended. */
+  #onRoom: (() => void) | null = null;
   /** Small blobs of one container that will be written together. */
   #gathered: BlobItem[] = [];
   #gatheredBytes = 0;
@@ -110,15 +117,19 @@ class Transfer {
 
   /** Resolves when there is room for another one. */
   async #start(writing: Promise<void>, parallel: number): Promise<void> {
-    const job: Promise<void> = writing.then(
-      () => void this.#running.delete(job),
-      (error) => {
-        this.#running.delete(job);
-        this.#broken ??= error;
-      },
-    );
+    const end = () => {
+      this.#running.delete(job);
+      this.#onRoom?.();
+    };
+    const job: Promise<void> = writing.then(end, (error) => {
+      this.#broken ??= error;
+      end();
+    });
     this.#running.add(job);
-    if (this.#running.size >= parallel) await Promise.race(this.#running);
+    if (this.#running.size < parallel) return;
+    await new Promise<void>((resolve) => {
+      this.#onRoom = resolve;
+    });
   }
 
   async settle(): Promise<void> {
@@ -127,13 +138,21 @@ class Transfer {
 
   async #put(item: Item): Promise<void> {
     let done: Written | TransferError;
+    // What is read of it, which the whole replaces when it is written.
+    let read = 0;
+    const onRead = (bytes: number) => {
+      const more = Math.min(bytes, amountOf(item).bytes - read);
+      read += more;
+      this.#addBytes(more);
+    };
     try {
-      done = await this.#sink.put(item);
+      done = await this.#sink.put(counted(item, onRead));
     } catch (error) {
       const isOnlyItself = !isStructure(item) || error instanceof LeftOutError;
       if (!(error instanceof TransferError) || !isOnlyItself) throw error;
       done = error;
     }
+    this.#state.bytes -= read;
     this.#count(item, done);
   }
 
@@ -150,6 +169,11 @@ class Transfer {
       this.#options.onFailure(nameOf(item), done.message);
     } else if (done === "skipped") state.skipped += objects;
     else state.objects += objects;
+    this.#addBytes(bytes);
+  }
+
+  #addBytes(bytes: number): void {
+    const state = this.#state;
     state.bytes += bytes;
     this.#options.onProgress({ objects: state.objects + state.skipped, bytes: state.bytes });
   }
@@ -158,4 +182,25 @@ class Transfer {
     if (this.#broken !== undefined) throw this.#broken;
     return { ...this.#state, isStopped: this.#options.signal.aborted };
   }
+}
+
+/** The item with its long bodies counted as they are read. Repeated reads may count too much. */
+function counted(item: Item, onRead: (bytes: number) => void): Item {
+  if (item.kind === "file") return { ...item, body: countedBody(item.body, onRead) };
+  if (item.kind !== "blob" || amountOf(item).bytes < COUNTED_BYTES_MIN) return item;
+  const revisions = item.revisions.map((one) => ({ ...one, body: countedBody(one.body, onRead) }));
+  return { ...item, revisions };
+}
+
+function countedBody(body: Body, onRead: (bytes: number) => void): Body {
+  if (body.bytes < COUNTED_BYTES_MIN) return body;
+  return {
+    bytes: body.bytes,
+    async *read(from?: number, count?: number): AsyncGenerator<Bytes> {
+      for await (const part of body.read(from, count)) {
+        yield part;
+        onRead(part.length);
+      }
+    },
+  };
 }

@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   front: ["base", "machine", "rules", "store", "service", "front"],
   check: ["base", "check"],
   lab: ["base", "store", "front", "check", "lab"],
-  transfer: ["base", "front", "transfer"],
+  transfer: ["base", "machine", "front", "transfer"],
   main: [
     ...["base", "machine", "rules", "store", "content", "cluster"],
     ...["engine", "service", "front", "check", "lab", "transfer", "main"],

@@ -29,7 +29,11 @@ const OF_THE_PROCESS: readonly { readonly reason: string; readonly names: readon
   },
   {
     reason: "modules of worker threads, each of which belongs to one server",
-    names: ["src/machine/md5-worker.ts lanes", "src/engine/sum-worker.ts queue"],
+    names: [
+      "src/machine/md5-worker.ts lanes",
+      "src/machine/sha256-worker.ts hashes",
+      "src/engine/sum-worker.ts queue",
+    ],
   },
   {
     reason: "ids of requests differ in the whole process",

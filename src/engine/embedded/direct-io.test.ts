@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { wholeBody } from "../../base/bytes.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { directIoFlag, directIoNote, syncFlagOn } from "../../machine/direct-io.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
-import { directIoFlag, directIoNote, syncFlagOn } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
 

@@ -17,12 +17,12 @@ import { type BorrowedBuffer, copyAndRelease } from "../../base/borrowed-buffer.
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { SYNC_FLAG } from "../../machine/direct-io.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
-import { SYNC_FLAG } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import { EngineFigures } from "./engine-figures.ts";
 import { ExtentFile } from "./extent-file.ts";

@@ -15,6 +15,7 @@ import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { crc64 as crc64Of } from "../../machine/crc64.ts";
+import { SYNC_FLAG } from "../../machine/direct-io.ts";
 import { machineFor } from "../../machine/machine.fixture.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import {
@@ -25,7 +26,6 @@ import {
 } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
-import { SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
 

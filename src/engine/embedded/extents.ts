@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BufferOwner } from "../../base/borrowed-buffer.ts";
 import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
 import { beginsOnPage } from "../../machine/aligned-bytes.ts";
+import { directIoFlag, SYNC_FLAG } from "../../machine/direct-io.ts";
 import type { Machine } from "../../machine/machine.ts";
 import {
   type Address,
@@ -20,7 +21,6 @@ import { PieceOwner } from "../extent-reading.ts";
 import { ExtentUpload, type Room, writeBody } from "../extent-upload.ts";
 import { ReadSlabs } from "../read-slabs.ts";
 import { UploadMemory } from "../upload-memory.ts";
-import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { EngineFigures, type FiguresOption } from "./engine-figures.ts";

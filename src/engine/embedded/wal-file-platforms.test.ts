@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { syncFlagOn } from "./direct-io.ts";
+import { syncFlagOn } from "../../machine/direct-io.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
 import { findWalFiles } from "./wal-file.ts";
 

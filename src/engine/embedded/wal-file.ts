@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { zeroedBytes } from "../../machine/clear-memory.ts";
-import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
+import { directIoFlag, SYNC_FLAG } from "../../machine/direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { writeParts } from "./write-parts.ts";
 

@@ -1,7 +1,10 @@
 import { createHash, type Hash, hash } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { constants, writeFileSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { KIB, MIB } from "../../base/limits.ts";
+import { directIoFlag } from "../../machine/direct-io.ts";
+import { Sha256Thread } from "../../machine/sha256-thread.ts";
 import { gathered } from "../gathered.ts";
 import type { Body, Range } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
@@ -15,20 +18,27 @@ const FILE_MODE = 0o600;
 /** How often a path is changed because there is a file of its name, as without case there may be. */
 const TRIES_MAX = 16;
 /** Written at once: a call into the thread pool costs several times as much as the write. */
-const SMALL_BYTES_MAX = 64 * 1024;
-const ZEROS = Buffer.alloc(1024 * 1024);
+const SMALL_BYTES_MAX = 64 * KIB;
+/** Longer bodies are not gathered, and go past the page cache, which would cost more than the disk. */
+const GATHERED_BYTES_MAX = MIB;
+const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const ZEROS = Buffer.alloc(MIB);
 
 /** An export in a folder, under another name until it is whole. */
 export class ExportFolder implements ExportFiles {
   readonly #folder: string;
   readonly #partial: string;
   readonly #manifest: LineWriter;
+  /** The flag for direct I/O; 0 if it does not work here. */
+  readonly #directFlag: number;
+  readonly #digests = new Sha256Thread();
   readonly #made = new Set<string>();
 
-  private constructor(folder: string, partial: string, manifest: LineWriter) {
+  private constructor(folder: string, partial: string, manifest: LineWriter, directFlag: number) {
     this.#folder = folder;
     this.#partial = partial;
     this.#manifest = manifest;
+    this.#directFlag = directFlag;
   }
 
   /** Throws a `TransferError` unless the folder is missing or empty. */
@@ -43,28 +53,45 @@ export class ExportFolder implements ExportFiles {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true, mode: PRIVATE_MODE });
     const manifest = new LineWriter(await open(join(partial, MANIFEST_NAME), "wx", FILE_MODE));
-    const made = new ExportFolder(folder, partial, manifest);
+    const made = new ExportFolder(folder, partial, manifest, await directIoFlag(partial));
     await made.addLine(firstLine(account, nowMs));
     return made;
   }
 
   async store(path: string, body: Body, ranges: readonly Range[] | null): Promise<StoredBody> {
-    if (ranges === null && body.bytes <= SMALL_BYTES_MAX) {
-      const bytes = await gathered(body);
-      const [file] = await this.#create(path, async (full) => {
-        writeFileSync(full, bytes, { flag: "wx", mode: FILE_MODE });
-      });
-      return { file, bytes: bytes.length, sha256: hash("sha256", bytes) };
-    }
-    const [file, handle] = await this.#create(path, (full) => open(full, "wx", FILE_MODE));
-    const digest = createHash("sha256");
+    const isShort = ranges === null && body.bytes <= GATHERED_BYTES_MAX;
+    return isShort ? this.#storeShort(path, body) : this.#storeLong(path, body, ranges);
+  }
+
+  async #storeShort(path: string, body: Body): Promise<StoredBody> {
+    const bytes = await gathered(body);
+    const options = { flag: "wx", mode: FILE_MODE };
+    const [file] = await this.#create(path, async (full) => {
+      if (bytes.length <= SMALL_BYTES_MAX) writeFileSync(full, bytes, options);
+      else await writeFile(full, bytes, options);
+    });
+    return { file, bytes: bytes.length, sha256: hash("sha256", bytes) };
+  }
+
+  async #storeLong(path: string, body: Body, ranges: readonly Range[] | null): Promise<StoredBody> {
+    const flags = NEW_FILE | this.#directFlag;
+    const [file, handle] = await this.#create(path, (full) => open(full, flags, FILE_MODE));
+    const writes = new GatheredWrites(handle);
+    let sha256: string;
     try {
-      if (ranges === null) await writeAll(handle, body, digest);
-      else await writeRanges(handle, body, ranges, digest);
+      if (ranges === null) sha256 = await writes.writeBody(body.read(), this.#digests.begin());
+      else sha256 = await writeRanges(writes, body, ranges);
+      await writes.finish(body.bytes);
+      await handle.datasync();
+    } catch (error) {
+      // The body cannot be read, and no line will name the file.
+      await rm(join(this.#partial, file), { force: true });
+      throw error;
     } finally {
+      await writes.close();
       await handle.close();
     }
-    return { file, bytes: body.bytes, sha256: digest.digest("hex") };
+    return { file, bytes: body.bytes, sha256 };
   }
 
   async addLine(line: string): Promise<void> {
@@ -72,6 +99,7 @@ export class ExportFolder implements ExportFiles {
   }
 
   async finish(): Promise<void> {
+    await this.#digests.close();
     await this.#manifest.flush();
     await this.#manifest.file.sync();
     await this.#manifest.file.close();
@@ -80,6 +108,7 @@ export class ExportFolder implements ExportFiles {
   }
 
   async abandon(): Promise<void> {
+    await this.#digests.close();
     await this.#manifest.file.close().catch(() => {});
     await rm(this.#partial, { recursive: true, force: true });
   }
@@ -107,23 +136,13 @@ export class ExportFolder implements ExportFiles {
   }
 }
 
-async function writeAll(handle: FileHandle, body: Body, hash: Hash): Promise<void> {
-  const writes = new GatheredWrites(handle, body.bytes);
-  for await (const part of body.read()) {
-    hash.update(part);
-    await writes.write(part);
-  }
-  await writes.flush();
-}
-
-/** Leaves holes where nothing was written. */
+/** Leaves holes where nothing was written. Returns the SHA-256 of all bytes. */
 async function writeRanges(
-  handle: FileHandle,
+  writes: GatheredWrites,
   body: Body,
   ranges: readonly Range[],
-  hash: Hash,
-): Promise<void> {
-  const writes = new GatheredWrites(handle, body.bytes);
+): Promise<string> {
+  const hash = createHash("sha256");
   for (const [from, until] of ranges) {
     hashZeros(hash, from - writes.end);
     await writes.skipTo(from);
@@ -132,9 +151,8 @@ async function writeRanges(
       await writes.write(part);
     }
   }
-  await writes.flush();
   hashZeros(hash, body.bytes - writes.end);
-  await handle.truncate(body.bytes);
+  return hash.digest("hex");
 }
 
 function hashZeros(hash: Hash, count: number): void {

@@ -1,7 +1,9 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
+import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Bytes } from "../../base/bytes.ts";
+import { directIoFlagAt } from "../../machine/direct-io.ts";
 import { gathered } from "../gathered.ts";
 import type { Body } from "../item.ts";
 import { TransferError } from "../transfer-error.ts";
@@ -13,6 +15,8 @@ import { paddingOf, TAR_BLOCK, tarHeader } from "./tar.ts";
 import { type TarFile, tarFile } from "./tar-file.ts";
 
 const FILE_MODE = 0o600;
+const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+const ZEROS = Buffer.alloc(TAR_BLOCK);
 /** Bodies up to this length are fetched side by side; longer ones are written as they arrive. */
 const GATHERED_BYTES_MAX = 1024 * 1024;
 
@@ -53,8 +57,10 @@ export class ExportTar implements ExportFiles {
     // Refuses what this Node cannot pack before anything is made.
     if (packing !== null) packer(packing).destroy();
     await mkdir(dirname(path), { recursive: true });
-    const file = await open(`${path}.partial`, "w", FILE_MODE);
-    const lines = new LineWriter(await open(`${path}.partial-manifest`, "w+", FILE_MODE));
+    await removeDrafts(path);
+    const flag = await directIoFlagAt(`${path}.partial`);
+    const file = await open(`${path}.partial`, NEW_FILE | flag, FILE_MODE);
+    const lines = new LineWriter(await open(`${path}.partial-manifest`, NEW_FILE, FILE_MODE));
     const made = new ExportTar(path, file, packing, lines, nowMs);
     await made.addLine(firstLine(account, nowMs));
     return made;
@@ -84,47 +90,47 @@ export class ExportTar implements ExportFiles {
     await this.#file.sync();
     await this.#close();
     await rename(`${this.#path}.partial`, this.#path);
-    await rm(`${this.#path}.partial-manifest`, { force: true });
+    await removeDrafts(this.#path);
   }
 
   async abandon(): Promise<void> {
     await this.#last;
-    await this.#tar.rewind();
     await this.#close();
-    for (const end of [".partial", ".partial-manifest"]) {
-      await rm(`${this.#path}${end}`, { force: true });
-    }
+    await removeDrafts(this.#path);
   }
 
   async #close(): Promise<void> {
+    await this.#tar.close();
     await this.#file.close().catch(() => {});
     await this.#lines.file.close().catch(() => {});
   }
 
   async #append(name: string, body: Body): Promise<StoredBody> {
     await this.#tar.mark();
-    const digest = createHash("sha256");
+    let sha256: string;
     try {
       await this.#tar.write(tarHeader(name, body.bytes, this.#nowMs));
-      for await (const part of body.read()) {
-        digest.update(part);
-        await this.#tar.write(part);
-      }
-      await this.#tar.write(Buffer.alloc(paddingOf(body.bytes)));
+      sha256 = await this.#tar.writeBody(body.read());
+      await this.#tar.write(ZEROS.subarray(0, paddingOf(body.bytes)));
     } catch (error) {
       // The next entry begins where this one did.
       await this.#tar.rewind();
       throw error;
     }
-    return { file: name, bytes: body.bytes, sha256: digest.digest("hex") };
+    return { file: name, bytes: body.bytes, sha256 };
   }
 
-  /** In one write, with its header and padding. */
   async #appendShort(name: string, bytes: Bytes): Promise<StoredBody> {
-    const header = tarHeader(name, bytes.length, this.#nowMs);
-    await this.#tar.write(Buffer.concat([header, bytes, Buffer.alloc(paddingOf(bytes.length))]));
+    await this.#tar.write(tarHeader(name, bytes.length, this.#nowMs));
+    await this.#tar.write(bytes);
+    await this.#tar.write(ZEROS.subarray(0, paddingOf(bytes.length)));
     return { file: name, bytes: bytes.length, sha256: hash("sha256", bytes) };
   }
+}
+
+/** Also those of a run that was killed. */
+async function removeDrafts(path: string): Promise<void> {
+  for (const end of [".partial", ".partial-manifest"]) await rm(`${path}${end}`, { force: true });
 }
 
 const READ_BYTES = 256 * 1024;

@@ -158,23 +158,32 @@ export class TarTree implements FileTree {
   readonly #tar: OpenTar;
   /** By path; a later entry of the same path replaces an earlier one, as when it is unpacked. */
   readonly #entries: ReadonlyMap<string, TarEntry>;
+  /** Those that cannot be read. Several may have one name. */
+  readonly #faulty: readonly TarEntry[];
 
-  private constructor(tar: OpenTar, entries: ReadonlyMap<string, TarEntry>) {
+  private constructor(
+    tar: OpenTar,
+    entries: ReadonlyMap<string, TarEntry>,
+    faulty: readonly TarEntry[],
+  ) {
     this.#tar = tar;
     this.#entries = entries;
+    this.#faulty = faulty;
   }
 
   static async open(path: string): Promise<TarTree> {
     const tar = await openTar(path);
     try {
       const entries = new Map<string, TarEntry>();
+      const faulty: TarEntry[] = [];
       for await (const entry of readTar(tar.file, path)) {
         const name = entry.name.replace(/^(?:\.\/)+|\/+$/g, "");
         if (name === "" || name === ".") continue;
         requireInside(name);
-        entries.set(name, entry);
+        if (entry.fault === undefined) entries.set(name, entry);
+        else faulty.push({ ...entry, name });
       }
-      return new TarTree(tar, entries);
+      return new TarTree(tar, entries, faulty);
     } catch (error) {
       await tar.close();
       throw error;
@@ -184,6 +193,9 @@ export class TarTree implements FileTree {
   async *entries(): AsyncGenerator<TreeEntry> {
     for (const [path, { kind, bytes, modifiedMs }] of this.#entries) {
       yield { path, kind, bytes, modifiedMs };
+    }
+    for (const { name, fault = "", modifiedMs } of this.#faulty) {
+      yield { path: name, kind: "other", bytes: 0, modifiedMs, fault };
     }
   }
 

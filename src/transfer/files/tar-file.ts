@@ -1,57 +1,70 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { FileHandle } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import type { Bytes } from "../../base/bytes.ts";
+import { Sha256Thread } from "../../machine/sha256-thread.ts";
 import { GatheredWrites } from "./gathered-writes.ts";
 import { type Packing, packer } from "./packing.ts";
 
 /** A tar file that is being written. What was written since the last mark can be taken back. */
 export interface TarFile {
   write(bytes: Bytes): Promise<void>;
+  /** Writes a long body. Returns its SHA-256 in hexadecimal. */
+  writeBody(body: AsyncIterable<Bytes>): Promise<string>;
   /** Everything before it stays. */
   mark(): Promise<void>;
   /** Goes back to the mark. */
   rewind(): Promise<void>;
   /** Ends the file here. */
   finish(): Promise<void>;
+  /** Frees its memory, whether it has ended or not. */
+  close(): Promise<void>;
 }
 
+/** The file is open for writing and reading, as `GatheredWrites` needs it. */
 export function tarFile(file: FileHandle, packing: Packing | null): TarFile {
-  return packing === null ? new PlainTarFile(file) : new PackedTarFile(file, packing);
+  const writes = new GatheredWrites(file);
+  return packing === null ? new PlainTarFile(writes) : new PackedTarFile(writes, packing);
 }
 
 class PlainTarFile implements TarFile {
-  readonly #file: FileHandle;
   readonly #writes: GatheredWrites;
+  readonly #digests = new Sha256Thread();
   #mark = 0;
 
-  constructor(file: FileHandle) {
-    this.#file = file;
-    this.#writes = new GatheredWrites(file);
+  constructor(writes: GatheredWrites) {
+    this.#writes = writes;
   }
 
   write(bytes: Bytes): Promise<void> {
     return this.#writes.write(bytes);
   }
 
+  writeBody(body: AsyncIterable<Bytes>): Promise<string> {
+    return this.#writes.writeBody(body, this.#digests.begin());
+  }
+
   async mark(): Promise<void> {
     this.#mark = this.#writes.end;
   }
 
-  async rewind(): Promise<void> {
-    this.#writes.rewindTo(this.#mark);
+  rewind(): Promise<void> {
+    return this.#writes.rewindTo(this.#mark);
   }
 
-  async finish(): Promise<void> {
-    await this.#writes.flush();
-    // Behind it may be the rest of a body that failed.
-    await this.#file.truncate(this.#writes.end);
+  finish(): Promise<void> {
+    return this.#writes.finish();
+  }
+
+  async close(): Promise<void> {
+    await this.#digests.close();
+    await this.#writes.close();
   }
 }
 
 /** Packed in pieces that end at the marks: those who unpack it take them as one. */
 class PackedTarFile implements TarFile {
-  readonly #file: FileHandle;
   readonly #packing: Packing;
   #packer: Transform | null = null;
   /** Copies what comes out of the packer. */
@@ -59,9 +72,8 @@ class PackedTarFile implements TarFile {
   readonly #writes: GatheredWrites;
   #mark = 0;
 
-  constructor(file: FileHandle, packing: Packing) {
-    this.#file = file;
-    this.#writes = new GatheredWrites(file);
+  constructor(writes: GatheredWrites, packing: Packing) {
+    this.#writes = writes;
     this.#packing = packing;
   }
 
@@ -76,6 +88,15 @@ class PackedTarFile implements TarFile {
       await Promise.race([once(this.#packer, "drain"), this.#copying]);
   }
 
+  async writeBody(body: AsyncIterable<Bytes>): Promise<string> {
+    const digest = createHash("sha256");
+    for await (const part of body) {
+      digest.update(part);
+      await this.write(part);
+    }
+    return digest.digest("hex");
+  }
+
   async mark(): Promise<void> {
     this.#packer?.end();
     this.#packer = null;
@@ -84,17 +105,26 @@ class PackedTarFile implements TarFile {
   }
 
   async rewind(): Promise<void> {
-    this.#packer?.destroy();
-    this.#packer = null;
-    await this.#copying.catch(() => {});
-    this.#copying = Promise.resolve();
-    this.#writes.rewindTo(this.#mark);
+    await this.#drop();
+    await this.#writes.rewindTo(this.#mark);
   }
 
   async finish(): Promise<void> {
     await this.mark();
-    await this.#writes.flush();
-    await this.#file.truncate(this.#writes.end);
+    await this.#writes.finish();
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+    await this.#writes.close();
+  }
+
+  /** Ends the packer of the current piece. */
+  async #drop(): Promise<void> {
+    this.#packer?.destroy();
+    this.#packer = null;
+    await this.#copying.catch(() => {});
+    this.#copying = Promise.resolve();
   }
 
   async #copy(from: Transform): Promise<void> {

@@ -71,7 +71,12 @@ export interface TarEntry {
   readonly modifiedMs: number;
   /** Where its bytes begin. */
   readonly at: number;
+  /** Why it cannot be read; it is "other" then. */
+  readonly fault?: string;
 }
+
+const ODD_NAME = "has a name that is not UTF-8";
+const SPARSE = "is packed without its holes, which is not read: pack it without --sparse";
 
 /** Reads the headers of a tar file, and skips the bytes. Throws a `TransferError`. */
 export async function* readTar(file: FileHandle, path: string): AsyncGenerator<TarEntry> {
@@ -85,20 +90,35 @@ export async function* readTar(file: FileHandle, path: string): AsyncGenerator<T
     requireHeader(block, path);
     const type = String.fromCharCode(block[TYPE_AT] as number);
     const bytes = Number(pax.get("size") ?? sizeIn(block));
-    if (at + bytes > size) throw new TransferError(`${path} is cut short.`);
+    if (!Number.isSafeInteger(bytes) || bytes < 0) throw noTar(path);
+    if (at + bytes > size) throw cutShort(path);
     if (type === "x" || type === "L") {
       pax = new Map([...pax, ...(await extensionOf(file, at, bytes, type, path))]);
-    } else if (type !== "g") {
+    } else if (!PASSED_OVER.includes(type)) {
       yield entryOf(block, pax, type, bytes, at);
       pax = new Map();
     }
     at += bytes + paddingOf(bytes);
   }
+  // Without the empty blocks at the end, nobody knows how much is missing.
+  throw cutShort(path);
+}
+
+/** Records for all entries, and long targets of links, which are not followed. */
+const PASSED_OVER = ["g", "K"];
+const GNU_SPARSE = "S";
+
+function noTar(path: string): TransferError {
+  return new TransferError(`${path} is not a tar file, or is damaged.`);
+}
+
+function cutShort(path: string): TransferError {
+  return new TransferError(`${path} is cut short. Pack it again.`);
 }
 
 function requireHeader(block: Buffer, path: string): void {
   const said = Number.parseInt(textIn(block, SUM_AT, 8).trim(), 8);
-  if (said !== sumOf(block)) throw new TransferError(`${path} is not a tar file, or is damaged.`);
+  if (said !== sumOf(block)) throw noTar(path);
 }
 
 function entryOf(
@@ -111,15 +131,31 @@ function entryOf(
   const prefix = textIn(block, 257, 5) === "ustar" ? textIn(block, 345, 155) : "";
   const short = textIn(block, 0, NAME_BYTES);
   const name = pax.get("path") ?? (prefix === "" ? short : `${prefix}/${short}`);
+  const modifiedMs = modifiedIn(block, pax);
+  const fault = faultOf(name, pax, type);
+  if (fault !== null) return { name, kind: "other", bytes: 0, modifiedMs, at, fault };
   const isFile = type === "0" || type === "\0" || type === "7";
-  const seconds = Number(pax.get("mtime") ?? Number.parseInt(textIn(block, 136, 12), 8));
   return {
     name,
     kind: type === "5" || (isFile && name.endsWith("/")) ? "directory" : isFile ? "file" : "other",
     bytes: isFile ? bytes : 0,
-    modifiedMs: Math.round(seconds * 1000),
+    modifiedMs,
     at,
   };
+}
+
+function faultOf(name: string, pax: ReadonlyMap<string, string>, type: string): string | null {
+  const keys = [...pax.keys()];
+  if (type === GNU_SPARSE || keys.some((key) => key.startsWith("GNU.sparse."))) return SPARSE;
+  // Stands for bytes that are not UTF-8: several names could become one.
+  return name.includes("\ufffd") ? ODD_NAME : null;
+}
+
+/** The time of the last change; 0 if none can be read, as of times before 1970 in some forms. */
+function modifiedIn(block: Buffer, pax: ReadonlyMap<string, string>): number {
+  const seconds = Number(pax.get("mtime") ?? Number.parseInt(textIn(block, 136, 12), 8));
+  const ms = Math.round(seconds * 1000);
+  return Number.isNaN(new Date(ms).getTime()) ? 0 : ms;
 }
 
 /** Octal digits, or for larger sizes a big-endian number. */

@@ -33,9 +33,7 @@ async function unpack(path: string, packing: Packing): Promise<OpenTar> {
   try {
     // An open file needs no name: so nothing is left if the process dies. Windows needs it.
     await rm(folder, { recursive: true, force: true }).catch(() => {});
-    const writes = new GatheredWrites(file);
-    for await (const part of unpacked(packing, createReadStream(path))) await writes.write(part);
-    await writes.flush();
+    await writeUnpacked(path, packing, file);
     return { file, close };
   } catch (error) {
     await close();
@@ -46,5 +44,15 @@ async function unpack(path: string, packing: Packing): Promise<OpenTar> {
         ? `${path} does not fit into ${tmpdir()} when it is unpacked. Set TMPDIR to a larger place.`
         : `${path} cannot be unpacked (${message}). It is damaged or cut short.`,
     );
+  }
+}
+
+async function writeUnpacked(path: string, packing: Packing, file: FileHandle): Promise<void> {
+  const writes = new GatheredWrites(file);
+  try {
+    for await (const part of unpacked(packing, createReadStream(path))) await writes.write(part);
+    await writes.finish();
+  } finally {
+    await writes.close();
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { alignedBytes, freeAlignedBytes, PAGE_BYTES } from "./aligned-bytes.ts";
 
 /** Syncs with each write, in one call. 0 where a sync must follow each write. */
 export const SYNC_FLAG = syncFlagOn(process.platform);
@@ -21,9 +21,13 @@ const DIRECT_FLAG = constants.O_DIRECT ?? 0;
  * synced at once; 0 if it does not work here. Direct I/O needs whole pages, at page-aligned
  * positions, in aligned memory.
  */
-export async function directIoFlag(folder: string, flag = DIRECT_FLAG): Promise<number> {
+export function directIoFlag(folder: string, flag = DIRECT_FLAG): Promise<number> {
+  return directIoFlagAt(join(folder, TRIAL_FILE), flag);
+}
+
+/** The same for a file of this path, which is made for the trial, and removed again. */
+export async function directIoFlagAt(path: string, flag = DIRECT_FLAG): Promise<number> {
   if (flag === 0) return 0;
-  const path = join(folder, TRIAL_FILE);
   const page = alignedBytes(PAGE_BYTES);
   const made = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC;
   try {
