@@ -40,7 +40,7 @@ const [DIRECTORY = "", FILE = ""] = LONG_PATH.split("/");
 
 const OPENINGS: readonly Opening[] = [
   {
-    file: "browse.tsx",
+    file: "browse-containers.tsx",
     title: `Delete container ${LONG}`,
     way: browse("blobs"),
     open: click(`Delete ${LONG}`),
