@@ -4,7 +4,7 @@ import { Fault } from "../base/fault.ts";
 import type { RestResponse } from "../front/rest/http/exchange.ts";
 import { ForgettingStore } from "../store/forgetting-store.fixture.ts";
 import type { Store } from "../store/store.ts";
-import { labUnderTest, settled } from "./lab.fixture.ts";
+import { ended, labUnderTest, settled } from "./lab.fixture.ts";
 
 const DONE: RestResponse = { status: 201, headers: [], body: null };
 
@@ -51,14 +51,18 @@ for (const [what, end] of [
   ["removing the rule", "removeRule"],
 ] as const) {
   test(`${what} ends a delay, and the rest of a slow body comes at once`, async () => {
-    const { lab, time, put } = labUnderTest();
-    const { id } = lab.addRule({ delay: "1h", times: "always" });
-    const delayed = put(async () => DONE);
-    await settled();
-    assert.deepEqual(time.leftMs, [3_600_000]);
-    lab[end](id);
-    await delayed;
-    assert.deepEqual(time.leftMs, []);
+    for (const wait of [{ delay: "1h" }, { hold: true, at: "arrival", timeout: "1h" }]) {
+      const { lab, time, put } = labUnderTest();
+      const { id } = lab.addRule({ ...wait, times: "always" });
+      const waiting = put(async () => DONE);
+      await settled();
+      assert.deepEqual(time.leftMs, [3_600_000]);
+      lab[end](id);
+      await ended(waiting);
+      assert.deepEqual(time.leftMs, []);
+      // The rule is gone for others, too.
+      await ended(put(async () => DONE));
+    }
 
     const other = labUnderTest();
     const slow = other.lab.addRule({ slow: 1 });
@@ -67,7 +71,7 @@ for (const [what, end] of [
     await other.time.pass(1_000);
     assert.equal(await isOver(bytes), false);
     other.lab[end](slow.id);
-    assert.equal(await bytes, "a long body".length);
+    assert.equal(await ended(bytes), "a long body".length);
     assert.deepEqual(other.time.leftMs, []);
   });
 }
@@ -77,8 +81,16 @@ test("rules that come while the server stops hold up nobody", async () => {
   lab.close();
   lab.addRule({ delay: "1h" });
   lab.addRule({ hold: true, at: "arrival" });
-  assert.equal((await put(async () => DONE)).status, 201);
+  assert.equal((await ended(put(async () => DONE))).status, 201);
   assert.deepEqual(time.leftMs, []);
+});
+
+test("rules act no more once the server stops", async () => {
+  const { lab, put } = labUnderTest();
+  lab.addRule({ answer: 503, times: "always" });
+  assert.equal((await put(async () => DONE)).status, 400);
+  lab.close();
+  assert.equal((await put(async () => DONE)).status, 201);
 });
 
 test("what a request has left to do when it is answered meets no rules", async () => {

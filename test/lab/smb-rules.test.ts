@@ -7,6 +7,7 @@ import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { LOCK_FLAG } from "../../src/front/smb/codec/lock.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
+import { KEY } from "../sdk/server.ts";
 import { SmbFiles } from "../smb/smb-files.ts";
 import { giveUp, nextBreak, openLeased } from "../smb/smb-leases.ts";
 import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
@@ -187,11 +188,12 @@ test("rules for SMB are about one protocol, and match account, share and path", 
   const other = await SmbFiles.connect(port, "box");
   t.after(() => other.close());
   assert.equal((await other.tryOpen("doc")).status, STATUS.ACCESS_DENIED);
-  // Neither do cancellations meet rules, which have no response.
+  // Neither do cancellations meet rules, which have no response, nor do clients that log on again.
   await lab.rule({ service: "smb", answer });
   const { client } = files;
   const cancel = { messageId: client.nextMessageId + 1_000 };
   client.line.send(client.frame(COMMAND.cancel, Buffer.from([4, 0, 0, 0]), cancel));
+  assert.equal((await client.logOn({ user: account, domain: "", password: KEY })).status, 0);
   assert.equal(await files.flush(handle), STATUS.ACCESS_DENIED);
 });
 
