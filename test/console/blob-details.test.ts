@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { assertFitsAll, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
+import { assertFitsAll, type ConsolePage, skipWithoutBrowser, waitUntil } from "./browser.ts";
 import { browserOfFile, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
@@ -78,7 +78,7 @@ test("texts, JSON, comma-separated values and images are shown as what they are"
   await assertFitsAll(page);
   await details("d.png");
   await preview.getByAltText("Preview of the blob").waitFor();
-  await page.waitForFunction("document.querySelector('.preview img')?.naturalWidth === 3");
+  await waitUntil(page, "document.querySelector('.preview img')?.naturalWidth === 3");
   await details("e.txt");
   await preview.getByText("The blob is empty.").waitFor();
   await details("g.txt");

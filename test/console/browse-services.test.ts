@@ -121,7 +121,7 @@ test("a share shows what SMB clients have open in it, and closes a handle", { sk
   }
   const { page, errors } = await openPage(t, server.consoleUrl);
   await openAt(page, "shares", "docs");
-  await page.getByRole("button", { name: "plans/" }).waitFor();
+  await page.getByRole("button", { name: "plans/", exact: true }).waitFor();
   const handles = page.getByRole("region", { name: "Handles" });
   assert.equal(await handles.count(), 0);
   const files = await SmbFiles.connect(Number(server.urls.smb?.split(":").at(-1)), "docs");
@@ -134,7 +134,7 @@ test("a share shows what SMB clients have open in it, and closes a handle", { sk
   await handles.getByRole("cell", { name: "notes/a.txt", exact: true }).waitFor();
   await assertFitsAll(page);
   // In a directory: what is open there.
-  await page.getByRole("button", { name: "plans/" }).click();
+  await page.getByRole("button", { name: "plans/", exact: true }).click();
   const other = handles.getByRole("cell", { name: "notes/a.txt", exact: true });
   await other.waitFor({ state: "detached" });
   await row.getByRole("button", { name: "Close handle of plans/a.txt" }).click();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
-import { skipWithoutBrowser } from "./browser.ts";
+import { skipWithoutBrowser, waitUntil } from "./browser.ts";
 import { browserOfFile, type ConsoleServer, startedConsole } from "./opened-console.ts";
 
 const skip = skipWithoutBrowser() ?? false;
@@ -36,7 +36,8 @@ test("holders are filtered by kind and name, and sorted by the time that is left
   await page.getByRole("link", { name: "Who holds what" }).click();
   const names = page.getByRole("region", { name: "Holders" }).locator("tbody td:first-child");
   const isShown = (...wanted: string[]) =>
-    page.waitForFunction(
+    waitUntil(
+      page,
       `JSON.stringify([...document.querySelectorAll("tbody td:first-child")].map((one) => one.textContent)) === ${JSON.stringify(JSON.stringify(wanted))}`,
     );
   await isShown("box/a", "box/b", "box/c", "work");
@@ -77,7 +78,7 @@ test("live requests stop at Pause, go on, are cleared and filtered", { skip }, a
       requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
     });
   })`);
-  await page.waitForFunction("window.isListening");
+  await waitUntil(page, "window.isListening");
   await container.uploadBlockBlob("while-paused", "", 0);
   await came;
   assert.equal(await row("while-paused").count(), 0);
