@@ -75,7 +75,7 @@ test("an entity shows its types, is replaced with the ETag that was read, and ca
   const { page, errors } = await openPage(t, server.consoleUrl);
   await openAt(page, "tables", "cities");
   const types = ["Area (Double)", "Big (Int64)", "Capital (Boolean)", "Founded (DateTime)"];
-  for (const name of [...types, "Id (Guid)"]) {
+  for (const name of [...types, "Id (Guid)", "Seal (Binary)"]) {
     await page.getByRole("columnheader", { name, exact: true }).waitFor();
   }
   await page.getByRole("cell", { name: "9007199254740993" }).waitFor();
