@@ -67,7 +67,7 @@ export function labUnderTest(traits: { readonly recordedMax?: number } = {}): La
     token: "token",
     originOf: () => undefined,
     keyOf: (account) => (account === "near" ? "a2V5" : undefined),
-    firstAccount: "near",
+    accounts: ["near"],
     smbOrigin: undefined,
   });
   const memory = new MemoryStore(lab.clock);

@@ -106,7 +106,8 @@ test("what a request has left to do when it is answered meets no rules", async (
   });
   const rule = lab.addRule({ hold: true, at: "commit", times: "always" });
   goOn();
-  await later;
+  assert.ok(later !== null);
+  await ended(later);
   assert.equal(lab.shownRules.find(({ id }) => id === rule.id)?.matched, 0);
 });
 
@@ -260,7 +261,7 @@ test("a write is tried before each point, and a body that fails is not held", as
         throw new Error("caches must be broken first");
       }),
     );
-    await assert.rejects(fails, /caches must be broken first/);
+    await assert.rejects(ended(fails), /caches must be broken first/);
     assert.equal(runs, 1);
     // The next attempt meets the rule: so does one that is refused, which is an outcome.
     let tries = 0;
@@ -281,7 +282,7 @@ test("a write is tried before each point, and a body that fails is not held", as
     await settled();
     assert.deepEqual([lab.room.shown.length, tries], [1, 2], at);
     lab.room.release();
-    await assert.rejects(refused, { code: "LeaseIdMissing" });
+    await assert.rejects(ended(refused), { code: "LeaseIdMissing" });
     assert.equal(tries, 3);
   }
 });
