@@ -5,6 +5,7 @@ import type { RestResponse } from "../front/rest/http/exchange.ts";
 import { ForgettingStore } from "../store/forgetting-store.fixture.ts";
 import type { Store } from "../store/store.ts";
 import { ended, labUnderTest, settled } from "./lab.fixture.ts";
+import type { Lab } from "./lab.ts";
 
 const DONE: RestResponse = { status: 201, headers: [], body: null };
 
@@ -91,6 +92,37 @@ test("rules act no more once the server stops", async () => {
   assert.equal((await put(async () => DONE)).status, 400);
   lab.close();
   assert.equal((await put(async () => DONE)).status, 201);
+});
+
+test("going back to a state, and a seed, let go whom rules hold", async () => {
+  for (const clear of [
+    (lab: Lab) => lab.restore("now"),
+    (lab: Lab) => lab.reset(),
+    async (lab: Lab) => lab.seed(7),
+  ]) {
+    const { lab, put } = labUnderTest();
+    lab.open({
+      save: () => ({ restore: () => {}, forget: () => {} }),
+      catchUp: async () => {},
+      replace: async (work) => work(),
+    });
+    lab.save("now");
+    lab.addRule({ hold: true, at: "arrival", times: "always" });
+    const held = put(async () => DONE);
+    await settled();
+    assert.equal(lab.room.shown.length, 1);
+    await clear(lab);
+    await ended(held);
+    assert.deepEqual(lab.shownRules, []);
+  }
+});
+
+test("requests of the lab itself meet no rules", async () => {
+  const { lab, put } = labUnderTest();
+  lab.addRule({ answer: 503, times: "always" });
+  const headers = { "x-lazuli-lab": "token" };
+  assert.equal((await put(async () => DONE, { headers })).status, 201);
+  assert.equal((await put(async () => DONE, { headers: { "x-lazuli-lab": "guess" } })).status, 400);
 });
 
 test("what a request has left to do when it is answered meets no rules", async () => {
