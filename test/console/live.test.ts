@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
+import { MIB } from "../../src/base/limits.ts";
+import { TestSource } from "../sdk/test-source.ts";
 import { skipWithoutBrowser, waitUntil } from "./browser.ts";
 import { browserOfFile, type ConsoleServer, startedConsole } from "./opened-console.ts";
 
@@ -54,6 +56,33 @@ test("holders are filtered by kind and name, and sorted by the time that is left
   await page.getByLabel("Filter by name").fill("nothing");
   await page.getByText("Nothing fits the filter.").waitFor();
   assert.equal(await names.count(), 0);
+  assert.deepEqual(errors, []);
+});
+
+test("a copy that runs appears with its progress, and can be aborted", { skip }, async (t) => {
+  const elsewhere = await TestSource.start();
+  t.after(() => elsewhere.close());
+  elsewhere.bytes = Buffer.alloc(10 * MIB, "lazuli");
+  elsewhere.hold(5 * MIB);
+  const server = await startedConsole(t, {
+    config: { copySources: { origins: [elsewhere.origin] } },
+  });
+  const container = blobsOf(server).getContainerClient("box");
+  await container.create();
+  const blob = container.getBlobClient("copied");
+  const { page, errors } = await openPage(t, server.consoleUrl);
+  await page.getByRole("link", { name: "Who holds what" }).click();
+  await blob.beginCopyFromURL(`${elsewhere.origin}/object`);
+  const row = page.getByRole("row").filter({ hasText: "box/copied" });
+  await row.getByText("copy to a blob").waitFor();
+  await row.getByText(`${elsewhere.origin}/object`).waitFor();
+  await row.getByText(/ of 10 MiB$/).waitFor();
+  await row.getByRole("button", { name: "Abort copy" }).click();
+  await page.getByText("The copy stops. Its target stays, with no bytes.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Abort copy" }).click();
+  await row.waitFor({ state: "detached" });
+  const { contentLength, copyStatus } = await blob.getProperties();
+  assert.deepEqual([copyStatus, contentLength], ["aborted", 0]);
   assert.deepEqual(errors, []);
 });
 
