@@ -30,6 +30,13 @@ async function answerOf<T>(response: Response): Promise<T> {
   throw new ApiError(response.status, json.code, json.message);
 }
 
+/** Shows the sign-in if the session has ended: its server was started again, or another page signed out. */
+async function signInAgain(): Promise<void> {
+  await getJson("/api/session").catch((error) => {
+    if (error instanceof ApiError && error.status === 401) location.reload();
+  });
+}
+
 /** Subscribes to live events. Returns a function that ends it; the browser reconnects by itself. */
 export function listen<T>(
   name: "requests" | "holders" | "figures",
@@ -39,6 +46,10 @@ export function listen<T>(
   const source = new EventSource(`/api/events?of=${name}`);
   source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent).data)));
   source.addEventListener("open", () => onState(true));
-  source.addEventListener("error", () => onState(false));
+  source.addEventListener("error", () => {
+    onState(false);
+    // A browser tries again unless it was refused.
+    if (source.readyState === EventSource.CLOSED) void signInAgain();
+  });
   return () => source.close();
 }

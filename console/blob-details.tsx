@@ -1,8 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { bytesText } from "../src/base/amount-text.ts";
 import { AccessControlDialog } from "./access-control.tsx";
-import { addressOf, type ListedBlob, readTags, writeTags } from "./blobs.ts";
-import { isParquet, ParquetPreview } from "./parquet-preview.tsx";
+import { Preview } from "./blob-preview.tsx";
+import { addressOf, type ListedBlob, makeCurrent, readTags, writeTags } from "./blobs.ts";
+import { Pairs } from "./pairs.tsx";
 import { Confirm, Copy, Facts, Problem, useLoaded } from "./parts.tsx";
 import { type Account, type Answer, save } from "./storage.ts";
 import type { useTransfers } from "./transfers.tsx";
@@ -25,8 +26,6 @@ const SHOWN: readonly (readonly [string, string])[] = [
   ["cache-control", "Caching"],
 ];
 const TIERS = ["Hot", "Cool", "Cold", "Archive"];
-/** A preview of more would only make the page slow. */
-const PREVIEW_BYTES = 64 * 1024;
 
 export function BlobDetails(props: {
   account: Account;
@@ -55,13 +54,17 @@ export function BlobDetails(props: {
       setProblem(null);
       reload();
       onChange();
+      return true;
     } catch (failure) {
       setProblem(failure);
+      return false;
     }
   };
   const put = (comp: string, headers: Record<string, string> = {}) =>
     act(() => account.ask({ ...at, method: "PUT", query: { ...at.query, comp }, headers }));
   const etag = value?.answer.header("etag") ?? "";
+  // The list may be older than what was read here.
+  const bytes = Number(value?.answer.header("content-length") || blob.bytes);
   return (
     <section class="card" aria-label={`Blob ${blob.name}`}>
       <header>
@@ -73,16 +76,21 @@ export function BlobDetails(props: {
       <Problem error={problem ?? error} />
       <div class="tools">
         {blob.isDeleted ? (
-          <button type="button" onClick={() => put("undelete")}>
+          <button
+            type="button"
+            onClick={async () => {
+              // Everything of the blob that is deleted comes back, whichever row was opened.
+              const whole = { ...at, method: "PUT", query: { comp: "undelete" } };
+              if (await act(() => account.ask(whole))) onClose();
+            }}
+          >
             Undelete
           </button>
         ) : (
           <button
             type="button"
             onClick={() =>
-              transfers.run(blob.name, blob.bytes, (ticket) =>
-                save(account, at, nameOf(blob), ticket),
-              )
+              transfers.run(blob.name, bytes, (ticket) => save(account, at, nameOf(blob), ticket))
             }
           >
             Download
@@ -93,6 +101,16 @@ export function BlobDetails(props: {
             Snapshot
           </button>
         ) : null}
+        {isCurrent || blob.isDeleted || account.blobUrl === null ? null : (
+          <button
+            type="button"
+            onClick={async () => {
+              if (await act(() => makeCurrent(account, container, blob))) onClose();
+            }}
+          >
+            Make current
+          </button>
+        )}
         {blob.isDeleted ? null : (
           <button type="button" class="danger" onClick={() => setDeleting(true)}>
             Delete
@@ -103,11 +121,22 @@ export function BlobDetails(props: {
             Access control
           </button>
         ) : null}
+        {blob.isDeleted ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              setProblem(null);
+              reload();
+            }}
+          >
+            Read again
+          </button>
+        )}
         <Copy text={`${container}/${blob.name}`} label="Copy path" />
       </div>
       {value === null ? null : (
         <>
-          <Properties answer={value.answer} bytes={blob.bytes} />
+          <Properties answer={value.answer} bytes={bytes} />
           {isCurrent ? (
             <>
               {blob.type === "BlockBlob" ? (
@@ -147,11 +176,14 @@ export function BlobDetails(props: {
               )}
             </>
           ) : null}
-          {isParquet(blob.name, value.answer.header("content-type")) ? (
-            <ParquetPreview account={account} at={at} bytes={blob.bytes} />
-          ) : (
-            <Preview account={account} at={at} type={value.answer.header("content-type")} />
-          )}
+          <Preview
+            key={etag}
+            account={account}
+            at={at}
+            name={blob.name}
+            bytes={bytes}
+            type={value.answer.header("content-type")}
+          />
         </>
       )}
       {isAccessShown ? (
@@ -202,117 +234,4 @@ function metadataOf(answer: Answer): [string, string][] {
   return answer.names
     .filter((name) => name.startsWith("x-ms-meta-"))
     .map((name) => [name.slice("x-ms-meta-".length), answer.header(name)]);
-}
-
-function Pairs(props: {
-  title: string;
-  hint?: string;
-  pairs: readonly (readonly [string, string])[];
-  onSave: (pairs: readonly (readonly [string, string])[]) => void;
-}) {
-  const { title, hint, pairs, onSave } = props;
-  const [edited, setEdited] = useState<readonly (readonly [string, string])[] | null>(null);
-  const shown = edited ?? pairs;
-  const change = (at: number, pair: readonly [string, string]) =>
-    setEdited(shown.map((one, index) => (index === at ? pair : one)));
-  return (
-    <section aria-label={title}>
-      <h3>{title}</h3>
-      <div class="pairs">
-        {shown.map(([name, text], at) => (
-          <>
-            <input
-              key={`${at} name`}
-              aria-label={`${title}: name`}
-              value={name}
-              onInput={(event) => change(at, [event.currentTarget.value, text])}
-            />
-            <input
-              key={`${at} value`}
-              aria-label={`${title}: value of ${name}`}
-              value={text}
-              onInput={(event) => change(at, [name, event.currentTarget.value])}
-            />
-            <button
-              key={`${at} remove`}
-              type="button"
-              class="small"
-              aria-label={`Remove ${name}`}
-              onClick={() => setEdited(shown.filter((_, index) => index !== at))}
-            >
-              ✕
-            </button>
-          </>
-        ))}
-      </div>
-      <div class="tools">
-        <button type="button" class="small" onClick={() => setEdited([...shown, ["", ""]])}>
-          Add to {title.toLowerCase()}
-        </button>
-        {edited === null ? null : (
-          <>
-            <button
-              type="button"
-              class="small primary"
-              onClick={() => {
-                onSave(edited.filter(([name]) => name !== ""));
-                setEdited(null);
-              }}
-            >
-              Save {title.toLowerCase()}
-            </button>
-            {hint === undefined ? null : <span class="hint">{hint}</span>}
-          </>
-        )}
-      </div>
-    </section>
-  );
-}
-
-/** The beginning of a text, or an image. */
-function Preview(props: { account: Account; at: ReturnType<typeof addressOf>; type: string }) {
-  const { account, at, type } = props;
-  const isImage = /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
-  const isText = /^text\/|json|xml|csv|javascript|yaml/.test(type);
-  const [text, setText] = useState<string | null>(null);
-  const [image, setImage] = useState<string | null>(null);
-  // one preview for each blob.
-  useEffect(() => {
-    let url: string | null = null;
-    if (!isImage && !isText) return;
-    const range: Record<string, string> = isText ? { range: `bytes=0-${PREVIEW_BYTES - 1}` } : {};
-    account.ask({ ...at, headers: range }).then(
-      async (answer) => {
-        if (isText) return setText(pretty(await answer.text(), type));
-        url = URL.createObjectURL(await answer.blob());
-        setImage(url);
-      },
-      () => {},
-    );
-    return () => {
-      if (url !== null) URL.revokeObjectURL(url);
-    };
-  }, []);
-  if (text === null && image === null) return null;
-  return (
-    <section aria-label="Preview">
-      <h3>Preview</h3>
-      {image === null ? (
-        <pre class="preview">{text}</pre>
-      ) : (
-        <div class="preview">
-          <img src={image} alt="Preview of the blob" />
-        </div>
-      )}
-    </section>
-  );
-}
-
-function pretty(text: string, type: string): string {
-  if (!type.includes("json")) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Page } from "./pages.ts";
-import type { Account } from "./storage.ts";
+import { type Account, encodePath } from "./storage.ts";
 import { children, elements, escapeXml, textAt } from "./xml.ts";
 
 /** A blob, one of its other revisions, or a directory in a list. */
@@ -94,6 +94,21 @@ export function addressOf(container: string, { name, revision }: ListedBlob) {
   const [parameter = "", value = ""] = revision.split("=");
   const query: Record<string, string> = revision === "" ? {} : { [parameter]: value };
   return { service: "blob", path: [container, name], query } as const;
+}
+
+/** Copies a revision over the blob, or to its place if the blob is deleted. */
+export async function makeCurrent(account: Account, container: string, blob: ListedBlob) {
+  const path = [account.name, container, blob.name].map(encodePath).join("/");
+  await account.ask({
+    ...addressOf(container, { ...blob, revision: "" }),
+    method: "PUT",
+    headers: { "x-ms-copy-source": `${account.blobUrl}/${path}?${encodeRevision(blob)}` },
+  });
+}
+
+function encodeRevision({ revision }: ListedBlob): string {
+  const [parameter = "", value = ""] = revision.split("=");
+  return `${parameter}=${encodeURIComponent(value)}`;
 }
 
 export async function readTags(

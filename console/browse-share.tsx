@@ -4,6 +4,7 @@ import { Crumbs } from "./crumbs.tsx";
 import { dateText } from "./format.ts";
 import { type Page, usePages } from "./pages.ts";
 import { Confirm, Empty, Problem, Rows } from "./parts.tsx";
+import { ShareHandles } from "./share-handles.tsx";
 import { ShareSnapshots, snapshotQuery } from "./share-snapshots.tsx";
 import { type Account, save, type Ticket } from "./storage.ts";
 import { useTransfers } from "./transfers.tsx";
@@ -22,8 +23,13 @@ const PAGE = "1000";
 const RANGE_BYTES = 4 * 1024 * 1024;
 
 /** A directory of a share. */
-export function ShareView(props: { account: Account; share: string; path: string }) {
-  const { account, share, path } = props;
+export function ShareView(props: {
+  account: Account;
+  share: string;
+  path: string;
+  hasApi: boolean;
+}) {
+  const { account, share, path, hasApi } = props;
   const [problem, setProblem] = useState<unknown>(null);
   const [doomed, setDoomed] = useState<Item | null>(null);
   const [name, setName] = useState("");
@@ -139,6 +145,7 @@ export function ShareView(props: { account: Account; share: string; path: string
           ]}
         />
       )}
+      {hasApi && isNow ? <ShareHandles account={account} share={share} path={path} /> : null}
       {doomed === null ? null : (
         <Confirm
           title={`Delete ${doomed.name}`}

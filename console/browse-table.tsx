@@ -20,7 +20,8 @@ export function TableView({ account, table }: { account: Account; table: string 
     [account.name, table, filter],
   );
   const seen = useSeenProperties(rows);
-  const columns = [...seen.keys()].filter((name) => !isKey(name)).slice(0, COLUMNS_MAX);
+  const own = [...seen.keys()].filter((name) => !isKey(name) && name !== "Timestamp");
+  const columns = own.slice(0, COLUMNS_MAX);
   return (
     <>
       <Crumbs

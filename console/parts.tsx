@@ -153,6 +153,8 @@ export function Rows<T>(props: {
   keyOf: (row: T) => string;
   cells: (row: T) => readonly ComponentChildren[];
   onOpen?: (row: T) => void;
+  /** By default all rows can be opened. */
+  canOpen?: (row: T) => boolean;
   isOpen?: (row: T) => boolean;
   classOf?: (row: T) => string;
   /** Whether long texts are cut early, because there are many columns. */
@@ -160,7 +162,7 @@ export function Rows<T>(props: {
   /** Called when the end comes into sight. */
   onEnd?: () => void;
 }) {
-  const { label, columns, rows, keyOf, cells, onOpen, isOpen, classOf, onEnd } = props;
+  const { label, columns, rows, keyOf, cells, onOpen, canOpen, isOpen, classOf, onEnd } = props;
   const boxClass = props.isNarrow ? "rows narrow" : "rows";
   const [from, setFrom] = useState(0);
   const [height, setHeight] = useState(600);
@@ -199,7 +201,7 @@ export function Rows<T>(props: {
             >
               {cells(row).map((cell, at) => (
                 <td key={at}>
-                  {at === 0 && onOpen !== undefined ? (
+                  {at === 0 && onOpen !== undefined && canOpen?.(row) !== false ? (
                     <button type="button" class="link" onClick={() => onOpen(row)}>
                       {cell}
                     </button>

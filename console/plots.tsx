@@ -12,6 +12,11 @@ const HEIGHT_PX = 180;
 /** Colours that differ in brightness, too; each is readable on light and dark. */
 const COLOURS = ["#3b82f6", "#e08a00", "#16a34a", "#d946ef", "#0891b2", "#dc2626", "#7c6f00"];
 
+/** Between marks of the time. */
+const STEPS_SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300];
+/** The room that a time of day takes. */
+const TIME_PX = 70;
+
 interface Plot {
   readonly title: string;
   readonly unit: "count" | "bytes" | "ms";
@@ -193,7 +198,14 @@ function draw(
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
       axes: [
-        { stroke: text, grid, ticks: grid },
+        {
+          stroke: text,
+          grid,
+          ticks: grid,
+          incrs: STEPS_SECONDS,
+          space: TIME_PX,
+          values: (_, splits) => splits.map(clockText),
+        },
         {
           stroke: text,
           grid,
@@ -203,7 +215,7 @@ function draw(
         },
       ],
       series: [
-        {},
+        { label: "Time", value: (_, at) => (at === null ? "" : clockText(at)) },
         ...names.map((name, at) => ({
           label: name,
           stroke: COLOURS[at % COLOURS.length] ?? "",
@@ -216,6 +228,10 @@ function draw(
     data,
     element,
   );
+}
+
+function clockText(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString("en-GB");
 }
 
 function valueText(value: number, unit: Plot["unit"]): string {

@@ -16,17 +16,15 @@ type Which = "all" | "conflicts" | "errors" | "writes";
 
 export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
   const [requests, setRequests] = useState<readonly SeenRequest[]>([]);
-  const [isPaused, setPaused] = useState(false);
+  /** What is shown while the list stands still; null while it follows. */
+  const [paused, setPaused] = useState<readonly SeenRequest[] | null>(null);
   const [text, setText] = useState("");
   const [which, setWhich] = useState<Which>("all");
   const [opened, setOpened] = useState<SeenRequest | null>(null);
-  const paused = useRef(false);
-  paused.current = isPaused;
   const clearedTo = useRef(0);
   useEffect(() => {
-    const add = ({ requests: news }: { requests: readonly SeenRequest[] }) => {
-      if (!paused.current) setRequests((known) => withNews(known, news, clearedTo.current));
-    };
+    const add = ({ requests: news }: { requests: readonly SeenRequest[] }) =>
+      setRequests((known) => withNews(known, news, clearedTo.current));
     // What came before the stream was open, or while it was broken, is asked for once it is open.
     const ask = () =>
       getJson<{ requests: readonly SeenRequest[] }>("/api/requests").then(add, () => {});
@@ -35,7 +33,8 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
     });
   }, []);
 
-  const shown = requests.filter((one) => isWhich(one, which) && hasText(one, text));
+  const isPaused = paused !== null;
+  const shown = (paused ?? requests).filter((one) => isWhich(one, which) && hasText(one, text));
   return (
     <>
       <h1>Live requests</h1>
@@ -56,7 +55,11 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
-        <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+        <button
+          type="button"
+          aria-pressed={isPaused}
+          onClick={() => setPaused(isPaused ? null : requests)}
+        >
           {isPaused ? "Go on" : "Pause"}
         </button>
         <button
@@ -64,6 +67,7 @@ export function RequestPage({ signedIn }: { signedIn: SignedIn }) {
           onClick={() => {
             clearedTo.current = requests[0]?.number ?? clearedTo.current;
             setRequests([]);
+            if (isPaused) setPaused([]);
           }}
         >
           Clear

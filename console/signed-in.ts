@@ -15,7 +15,7 @@ export async function signedInAs(account: string | null): Promise<SignedIn> {
   const home = await getJson<Home>("/api/home");
   const accounts = new Map<string, Account>();
   for (const { name, keys } of home.accounts) {
-    accounts.set(name, await Account.withKey(name, keys[0] ?? ""));
+    accounts.set(name, await Account.withKey(name, keys[0] ?? "", home.urls.blob ?? null));
   }
   return { home, accounts, isOperator: account === null };
 }

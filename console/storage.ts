@@ -42,22 +42,30 @@ export interface Answer {
 /** An account, with what signs its requests: a key, or a SAS. Neither is stored anywhere. */
 export class Account {
   readonly name: string;
+  /** Where copies find blobs of this account; null if the page was not told. */
+  readonly blobUrl: string | null;
   readonly #key: SigningKey | null;
   readonly #sas: Readonly<Record<string, string>>;
 
-  private constructor(name: string, key: SigningKey | null, sas: Record<string, string>) {
+  private constructor(
+    name: string,
+    blobUrl: string | null,
+    key: SigningKey | null,
+    sas: Record<string, string>,
+  ) {
     this.name = name;
+    this.blobUrl = blobUrl;
     this.#key = key;
     this.#sas = sas;
   }
 
-  static async withKey(name: string, key: string): Promise<Account> {
-    return new Account(name, await importKey(key), {});
+  static async withKey(name: string, key: string, blobUrl: string | null): Promise<Account> {
+    return new Account(name, blobUrl, await importKey(key), {});
   }
 
   static withSas(name: string, sas: string): Account {
     const query = new URLSearchParams(sas.replace(/^[^?]*\?/, ""));
-    return new Account(name, null, Object.fromEntries(query));
+    return new Account(name, null, null, Object.fromEntries(query));
   }
 
   get key(): SigningKey | null {

@@ -1,7 +1,7 @@
 import type { Lab } from "./lab.ts";
 import { LabError } from "./lab-error.ts";
 import { playScene } from "./play-scene.ts";
-import { readDuration, readFields, readInteger, readText } from "./read-fields.ts";
+import { readDuration, readFields, readInteger, readIntegerText, readText } from "./read-fields.ts";
 import { SCENES } from "./scenes.ts";
 
 /** A request to the API. */
@@ -116,7 +116,7 @@ async function waitFor(lab: Lab, query: URLSearchParams): Promise<void> {
   if (rule === null && count === null && timeout === null) return;
   await lab.room.reached(
     rule === null ? null : idOf(lab, rule),
-    count === null ? 1 : numberOf(Number(count), "count"),
+    count === null ? 1 : readIntegerText(count, "count", 1, Number.MAX_SAFE_INTEGER),
     timeout === null ? REACHED_MS : readDuration(timeout, "timeout"),
   );
 }
@@ -127,7 +127,7 @@ function numberOf(value: unknown, name: string): number {
 
 /** The id of a rule that there is. */
 function idOf(lab: Lab, text: string): number {
-  return lab.rules.find(numberOf(Number(text), "The id of a rule")).id;
+  return lab.rules.find(readIntegerText(text, "The id of a rule", 1, Number.MAX_SAFE_INTEGER)).id;
 }
 
 function nameOf(text: string): string {

@@ -2,9 +2,9 @@ import type { Clock, Instant } from "../base/clock.ts";
 import { LabError } from "./lab-error.ts";
 import {
   type Fields,
+  readAccount,
   readDuration,
   readFields,
-  readText,
   requireTrue,
   shown,
 } from "./read-fields.ts";
@@ -79,12 +79,10 @@ export class LabClock implements Clock {
   }
 
   /** Changes a clock as a request asks: that of an account, or the server's. */
-  change(asked: unknown, knowsAccount: (name: string) => boolean): void {
+  change(asked: unknown, accounts: readonly string[]): void {
     const fields = readFields(asked, "The change of a clock", [...CHANGES, "account"]);
-    const account = fields.account === undefined ? null : readText(fields.account, "account");
-    if (account !== null && !knowsAccount(account)) {
-      throw new LabError(`There is no account ${shown(account)} on this server.`);
-    }
+    const account =
+      fields.account === undefined ? null : readAccount(fields.account, "account", accounts);
     const below = account === null ? this.#machine.now() : this.now();
     const before = account === null ? this.#server : (this.#accounts.get(account) ?? ON_TIME);
     const after = changed(before, fields, below);
@@ -163,12 +161,18 @@ function standing(now: Instant, below: Instant, isFrozen: boolean): ClockSetting
   return isFrozen ? { offsetMs: 0, frozenMs: now } : { offsetMs: now - below, frozenMs: null };
 }
 
+function dayOf(value: unknown): string {
+  return String(value).slice(0, "2030-01-01".length);
+}
+
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z$/;
 
 function readTime(value: unknown): Instant {
   const instant =
     typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(instant)) return instant;
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const isDay = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(dayOf(value));
+  if (isDay) return instant;
   throw new LabError(
     `set must be a time in UTC such as "2030-01-01T00:00:00Z"; not ${shown(value)}.`,
   );

@@ -56,7 +56,7 @@ test("what is no request to the lab is refused with what is allowed", async (t) 
     ["POST", "/rules", "{", 400, /The body of a request to the lab is JSON/],
     ["POST", "/rules", "", 400, /A rule must be a JSON object/],
     ["GET", "/rules/1", "", 404, /There is no rule 1. None is set/],
-    ["DELETE", "/rules/x", "", 400, /The id of a rule must be a whole number/],
+    ["DELETE", "/rules/x", "", 400, /The id of a rule must be a whole number, 1 or more; not "x"/],
     ["GET", "/waiting?rul=1", "", 400, /takes the parameters rule, count and timeout; not "rul"/],
     ["GET", "/waiting?count=0", "", 400, /count must be a whole number/],
     ["GET", "/waiting?timeout=5", "", 400, /timeout must be a duration/],

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { ManualClock } from "../base/clock.ts";
 import type { Schedule } from "../base/schedule.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
@@ -66,7 +67,7 @@ export function labUnderTest(traits: { readonly recordedMax?: number } = {}): La
     token: "token",
     originOf: () => undefined,
     keyOf: (account) => (account === "near" ? "a2V5" : undefined),
-    firstAccount: "near",
+    accounts: ["near"],
     smbOrigin: undefined,
   });
   const memory = new MemoryStore(lab.clock);
@@ -86,6 +87,18 @@ export function labUnderTest(traits: { readonly recordedMax?: number } = {}): La
     return lab.gate(service).handle(request as unknown as RestRequest);
   };
   return { lab, clock, time, memory, store: lab.around(memory), put };
+}
+
+/** The result of work that needs no time. Work that waits for something fails the test at once. */
+export async function ended<T>(work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  work.then(over, over);
+  for (let round = 0; round < 10 && !isOver; round++) await settled();
+  assert.ok(isOver, "the work still waits for something");
+  return work;
 }
 
 /** Resolves once everything that can go on by itself has gone on. */

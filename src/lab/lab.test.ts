@@ -4,7 +4,8 @@ import { Fault } from "../base/fault.ts";
 import type { RestResponse } from "../front/rest/http/exchange.ts";
 import { ForgettingStore } from "../store/forgetting-store.fixture.ts";
 import type { Store } from "../store/store.ts";
-import { labUnderTest, settled } from "./lab.fixture.ts";
+import { ended, labUnderTest, settled } from "./lab.fixture.ts";
+import type { Lab } from "./lab.ts";
 
 const DONE: RestResponse = { status: 201, headers: [], body: null };
 
@@ -51,14 +52,18 @@ for (const [what, end] of [
   ["removing the rule", "removeRule"],
 ] as const) {
   test(`${what} ends a delay, and the rest of a slow body comes at once`, async () => {
-    const { lab, time, put } = labUnderTest();
-    const { id } = lab.addRule({ delay: "1h", times: "always" });
-    const delayed = put(async () => DONE);
-    await settled();
-    assert.deepEqual(time.leftMs, [3_600_000]);
-    lab[end](id);
-    await delayed;
-    assert.deepEqual(time.leftMs, []);
+    for (const wait of [{ delay: "1h" }, { hold: true, at: "arrival", timeout: "1h" }]) {
+      const { lab, time, put } = labUnderTest();
+      const { id } = lab.addRule({ ...wait, times: "always" });
+      const waiting = put(async () => DONE);
+      await settled();
+      assert.deepEqual(time.leftMs, [3_600_000]);
+      lab[end](id);
+      await ended(waiting);
+      assert.deepEqual(time.leftMs, []);
+      // The rule is gone for others, too.
+      await ended(put(async () => DONE));
+    }
 
     const other = labUnderTest();
     const slow = other.lab.addRule({ slow: 1 });
@@ -67,7 +72,7 @@ for (const [what, end] of [
     await other.time.pass(1_000);
     assert.equal(await isOver(bytes), false);
     other.lab[end](slow.id);
-    assert.equal(await bytes, "a long body".length);
+    assert.equal(await ended(bytes), "a long body".length);
     assert.deepEqual(other.time.leftMs, []);
   });
 }
@@ -77,8 +82,47 @@ test("rules that come while the server stops hold up nobody", async () => {
   lab.close();
   lab.addRule({ delay: "1h" });
   lab.addRule({ hold: true, at: "arrival" });
-  assert.equal((await put(async () => DONE)).status, 201);
+  assert.equal((await ended(put(async () => DONE))).status, 201);
   assert.deepEqual(time.leftMs, []);
+});
+
+test("rules act no more once the server stops", async () => {
+  const { lab, put } = labUnderTest();
+  lab.addRule({ answer: 503, times: "always" });
+  assert.equal((await put(async () => DONE)).status, 400);
+  lab.close();
+  assert.equal((await put(async () => DONE)).status, 201);
+});
+
+test("going back to a state, and a seed, let go whom rules hold", async () => {
+  for (const clear of [
+    (lab: Lab) => lab.restore("now"),
+    (lab: Lab) => lab.reset(),
+    async (lab: Lab) => lab.seed(7),
+  ]) {
+    const { lab, put } = labUnderTest();
+    lab.open({
+      save: () => ({ restore: () => {}, forget: () => {} }),
+      catchUp: async () => {},
+      replace: async (work) => work(),
+    });
+    lab.save("now");
+    lab.addRule({ hold: true, at: "arrival", times: "always" });
+    const held = put(async () => DONE);
+    await settled();
+    assert.equal(lab.room.shown.length, 1);
+    await clear(lab);
+    await ended(held);
+    assert.deepEqual(lab.shownRules, []);
+  }
+});
+
+test("requests of the lab itself meet no rules", async () => {
+  const { lab, put } = labUnderTest();
+  lab.addRule({ answer: 503, times: "always" });
+  const headers = { "x-lazuli-lab": "token" };
+  assert.equal((await put(async () => DONE, { headers })).status, 201);
+  assert.equal((await put(async () => DONE, { headers: { "x-lazuli-lab": "guess" } })).status, 400);
 });
 
 test("what a request has left to do when it is answered meets no rules", async () => {
@@ -94,7 +138,8 @@ test("what a request has left to do when it is answered meets no rules", async (
   });
   const rule = lab.addRule({ hold: true, at: "commit", times: "always" });
   goOn();
-  await later;
+  assert.ok(later !== null);
+  await ended(later);
   assert.equal(lab.shownRules.find(({ id }) => id === rule.id)?.matched, 0);
 });
 
@@ -248,7 +293,7 @@ test("a write is tried before each point, and a body that fails is not held", as
         throw new Error("caches must be broken first");
       }),
     );
-    await assert.rejects(fails, /caches must be broken first/);
+    await assert.rejects(ended(fails), /caches must be broken first/);
     assert.equal(runs, 1);
     // The next attempt meets the rule: so does one that is refused, which is an outcome.
     let tries = 0;
@@ -269,7 +314,7 @@ test("a write is tried before each point, and a body that fails is not held", as
     await settled();
     assert.deepEqual([lab.room.shown.length, tries], [1, 2], at);
     lab.room.release();
-    await assert.rejects(refused, { code: "LeaseIdMissing" });
+    await assert.rejects(ended(refused), { code: "LeaseIdMissing" });
     assert.equal(tries, 3);
   }
 });

@@ -111,12 +111,12 @@ export class Lab {
 
   /** Changes a clock, and does what is due then. */
   async changeClock(asked: unknown): Promise<void> {
-    this.clock.change(asked, this.knowsAccount);
+    this.clock.change(asked, this.endpoints.accounts);
     await this.#data?.catchUp();
   }
 
   addRule(asked: unknown): ShownRule {
-    return shownRule(this.rules.add(readRule(asked, this.knowsAccount), asked));
+    return shownRule(this.rules.add(readRule(asked, this.endpoints.accounts), asked));
   }
 
   removeRule(id: number): void {
@@ -178,8 +178,6 @@ export class Lab {
     this.room.close();
     this.#pauses.close();
   }
-
-  readonly knowsAccount = (name: string): boolean => this.endpoints.keyOf(name) !== undefined;
 
   async #goBack(restore: () => void, clocks: typeof CLOCKS_ON_TIME): Promise<void> {
     this.clearRules();

@@ -3,7 +3,7 @@ import type { HistoryFile } from "../check/history-file.ts";
 import { drawSwimLanes } from "../check/swim-lanes.ts";
 import type { Lab } from "./lab.ts";
 import { LabError } from "./lab-error.ts";
-import { readFields, readInteger, readText, shown } from "./read-fields.ts";
+import { readAccount, readFields, readInteger, shown } from "./read-fields.ts";
 import { CLIENT_HEADER, type RecordedOnFile } from "./recorder.ts";
 import type { Point } from "./rule.ts";
 import { SCENES, type SceneRequest, type SmbActor, type Stage } from "./scenes.ts";
@@ -34,8 +34,12 @@ export async function playScene(lab: Lab, name: string, asked: unknown): Promise
     fields.clients === undefined
       ? CLIENTS
       : readInteger(fields.clients, "clients", CLIENTS_MIN, CLIENTS_MAX);
-  const account =
-    fields.account === undefined ? lab.endpoints.firstAccount : readText(fields.account, "account");
+  const { accounts } = lab.endpoints;
+  const account = readAccount(
+    fields.account === undefined ? accounts[0] : fields.account,
+    "account",
+    accounts,
+  );
   if (lab.recorder.shown.isOn) {
     throw new LabError("A recording runs: stop it first (DELETE /recording).", 409);
   }

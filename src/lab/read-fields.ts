@@ -39,6 +39,22 @@ export function readText(value: unknown, name: string): string {
   throw new LabError(`${name} must be a text; not ${shown(value)}.`);
 }
 
+/** The name of an account that there is. */
+export function readAccount(value: unknown, name: string, accounts: readonly string[]): string {
+  const account = readText(value, name);
+  if (accounts.includes(account)) return account;
+  const some = accounts.slice(0, ACCOUNTS_SHOWN_MAX).join(", ");
+  const more = accounts.length > ACCOUNTS_SHOWN_MAX ? `, and ${accounts.length} in all` : "";
+  throw new LabError(
+    `There is no account ${shown(account)} on this server. There are ${some}${more}.`,
+  );
+}
+
+/** A whole number in a path or query. */
+export function readIntegerText(text: string, name: string, from: number, to: number): number {
+  return readInteger(/^-?\d+$/.test(text) ? Number(text) : text, name, from, to);
+}
+
 export function readInteger(value: unknown, name: string, from: number, to: number): number {
   if (Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to) {
     return value as number;
@@ -64,6 +80,7 @@ export function requireTrue(value: unknown, name: string): true {
 }
 
 const SHOWN_CHARS_MAX = 80;
+const ACCOUNTS_SHOWN_MAX = 20;
 
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { readRule } from "./read-rule.ts";
 import { POINTS } from "./rule.ts";
 
-const read = (asked: unknown) => readRule(asked, (name) => name === "near");
+const read = (asked: unknown) => readRule(asked, ["near"]);
 
 test("a rule acts once, on every request, where its effect acts by default", () => {
   const run = { method: "GET", path: "/box" };
@@ -93,7 +93,7 @@ test("a wrong rule is refused with what is allowed", () => {
     [{ drop: true, container: "" }, /container must be a text; not ""/],
     [{ drop: true, headers: { a: 1 } }, /headers must be an object of texts/],
     [{ drop: true, headers: ["a"] }, /headers must be an object of texts/],
-    [{ drop: true, account: "far" }, /There is no account "far"/],
+    [{ drop: true, account: "far" }, /There is no account "far" on this server. There are near/],
     [{ drop: true, operation: "put" }, /no operation "put". There are .*PutBlob/],
     [{ drop: true, operation: "PutBlob", service: "queue" }, /no operation "PutBlob" of queue/],
     [{ run: { path: "/box" } }, /run.method must be one of GET/],
@@ -102,7 +102,10 @@ test("a wrong rule is refused with what is allowed", () => {
     [{ run: { ...run, body: {} } }, /run.body must be a text/],
     [{ run: { ...run, headers: 1 } }, /run.headers must be an object of texts/],
     [{ run: { ...run, service: "smb" } }, /run.service must be one of blob/],
-    [{ run: { ...run, account: "far" } }, /There is no account "far"/],
+    [
+      { run: { ...run, account: "far" } },
+      /There is no account "far" on this server. There are near/,
+    ],
     [{ run: { ...run, times: 1 } }, /run has no field "times"/],
   ] as const) {
     assert.throws(() => read(asked), message, JSON.stringify(asked));

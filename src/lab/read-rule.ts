@@ -4,6 +4,7 @@ import { LabError } from "./lab-error.ts";
 import { operationsOf, SMB_OPERATIONS } from "./operations.ts";
 import {
   type Fields,
+  readAccount,
   readDuration,
   readFields,
   readInteger,
@@ -69,7 +70,7 @@ const ENDS: readonly Point[] = ["arrival", "answer"];
 const SMB_PLACES = { ...PLACES, answer: ENDS, drop: ENDS };
 
 /** Checks a rule. Throws a `LabError` that says what is allowed. */
-export function readRule(asked: unknown, knowsAccount: (name: string) => boolean): Rule {
+export function readRule(asked: unknown, accounts: readonly string[]): Rule {
   const fields = readFields(asked, "A rule", FIELDS);
   const given = EFFECTS.filter((name) => fields[name] !== undefined);
   const [name] = given;
@@ -84,9 +85,9 @@ export function readRule(asked: unknown, knowsAccount: (name: string) => boolean
   if (isSmb) requireNoneOf(REST_FIELDS, fields);
   const places = (isSmb ? SMB_PLACES : PLACES)[name];
   return {
-    match: readMatch(fields, knowsAccount),
+    match: readMatch(fields, accounts),
     at: fields.at === undefined ? (places[0] as Point) : readOneOf(fields.at, "at", places),
-    effect: readEffect(name, fields, isSmb, knowsAccount),
+    effect: readEffect(name, fields, isSmb, accounts),
     times: readTimes(fields.times),
     skip: fields.skip === undefined ? 0 : readInteger(fields.skip, "skip", 0, TIMES_MAX),
     chance: readChance(fields.chance),
@@ -106,12 +107,10 @@ function requireNoneOf(names: readonly string[], fields: Fields): void {
   );
 }
 
-function readMatch(fields: Fields, knowsAccount: (name: string) => boolean): Match {
+function readMatch(fields: Fields, accounts: readonly string[]): Match {
   const { service, operation, method, account, headers } = fields;
   const known = service === undefined ? undefined : readOneOf(service, "service", SERVICES);
-  if (account !== undefined && !knowsAccount(readText(account, "account"))) {
-    throw new LabError(`There is no account ${shown(account)} on this server.`);
-  }
+  if (account !== undefined) readAccount(account, "account", accounts);
   const patterns = Object.fromEntries(
     (["account", "container", "object", "clientRequestId"] as const)
       .filter((name) => fields[name] !== undefined)
@@ -163,7 +162,7 @@ function readEffect(
   name: EffectName,
   fields: Fields,
   isSmb: boolean,
-  knowsAccount: (name: string) => boolean,
+  accounts: readonly string[],
 ): Effect {
   const value = fields[name];
   switch (name) {
@@ -187,7 +186,7 @@ function readEffect(
       };
     }
     case "run":
-      return { kind: "run", request: readThirdParty(value, knowsAccount) };
+      return { kind: "run", request: readThirdParty(value, accounts) };
   }
 }
 
@@ -219,12 +218,9 @@ function readSmbAnswer(value: unknown): Effect {
   );
 }
 
-function readThirdParty(value: unknown, knowsAccount: (name: string) => boolean): ThirdParty {
+function readThirdParty(value: unknown, accounts: readonly string[]): ThirdParty {
   const names = ["service", "account", "method", "path", "headers", "body"];
   const { service, account, method, path, headers, body } = readFields(value, "run", names);
-  if (account !== undefined && !knowsAccount(readText(account, "run.account"))) {
-    throw new LabError(`There is no account ${shown(account)} on this server.`);
-  }
   const at = readText(path, "run.path");
   if (!at.startsWith("/") || /[^\x21-\x7e]/.test(at)) {
     throw new LabError(
@@ -235,7 +231,7 @@ function readThirdParty(value: unknown, knowsAccount: (name: string) => boolean)
     throw new LabError("run.body must be a text.");
   return {
     service: service === undefined ? null : readOneOf(service, "run.service", REST_SERVICE_NAMES),
-    account: account === undefined ? null : (account as string),
+    account: account === undefined ? null : readAccount(account, "run.account", accounts),
     method: readOneOf(method, "run.method", METHODS),
     path: at,
     headers: headers === undefined ? {} : readHeaders(headers, "run.headers"),

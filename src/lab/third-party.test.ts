@@ -40,7 +40,7 @@ async function parties(t: TestContext) {
     {
       originOf: (service) => origins[service],
       keyOf: (account) => keys[account],
-      firstAccount: "near",
+      accounts: Object.keys(keys),
       smbOrigin: undefined,
     },
     "token",

@@ -4,6 +4,7 @@ import { request as requestSecure } from "node:https";
 import type { RestServiceName } from "../front/outcome.ts";
 import { NEWEST_VERSION } from "../front/rest/http/protocol-version.ts";
 import { LabError } from "./lab-error.ts";
+import { readAccount } from "./read-fields.ts";
 import type { ThirdParty } from "./rule.ts";
 
 /** Requests with this header, and the lab's token in it, meet no rules. */
@@ -15,7 +16,8 @@ export interface Endpoints {
   originOf(service: RestServiceName): string | undefined;
   /** A key in Base64; undefined if there is no such account. */
   keyOf(account: string): string | undefined;
-  readonly firstAccount: string;
+  /** The names of all accounts. The first one is the default. */
+  readonly accounts: readonly string[];
   /** `smb://127.0.0.1:10445`; undefined if SMB does not run. */
   readonly smbOrigin: string | undefined;
 }
@@ -105,8 +107,8 @@ export class ThirdParties {
 
   /** An account SAS that permits everything, whatever the clock of the account says. */
   #sasOf(account: string): string {
-    const key = this.#endpoints.keyOf(account);
-    if (key === undefined) throw new LabError(`There is no account "${account}" on this server.`);
+    const { accounts } = this.#endpoints;
+    const key = this.#endpoints.keyOf(readAccount(account, "account", accounts)) ?? "";
     const [permissions, services, types] = ["rwdxylacuptfi", "bfqt", "sco"];
     const expiry = "9999-12-31T23:59:59Z";
     const lines = [account, permissions, services, types, "", expiry, "", "", SAS_VERSION, "", ""];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type LabUnderTest, labUnderTest, settled } from "./lab.fixture.ts";
+import { ended as endedAtOnce, type LabUnderTest, labUnderTest, settled } from "./lab.fixture.ts";
 
 const DONE = { status: 201, headers: [], body: null };
 
@@ -64,12 +64,12 @@ test("a released request leaves no note and no timer", async () => {
 
 test("waiting for held requests counts those of the rule, and gives up in time", async () => {
   const { lab, time } = await threeWaiting();
-  await lab.room.reached(2, 2, 1_000);
-  await lab.room.reached(null, 3, 1_000);
+  await endedAtOnce(lab.room.reached(2, 2, 1_000));
+  await endedAtOnce(lab.room.reached(null, 3, 1_000));
   const late = lab.room.reached(1, 2, 1_000);
   late.catch(() => {});
   await time.pass(1_000);
-  await assert.rejects(late, /3 requests wait, and not the 2 at rule 1/);
+  await assert.rejects(endedAtOnce(late), /3 requests wait, and not the 2 at rule 1/);
 });
 
 test("waiting for held requests ends when they come, and when the server stops", async () => {
@@ -77,9 +77,9 @@ test("waiting for held requests ends when they come, and when the server stops",
   const reached = lab.room.reached(null, 4, 1_000);
   lab.addRule({ hold: true, at: "arrival" });
   void put(async () => DONE);
-  await reached;
+  await endedAtOnce(reached);
   const never = lab.room.reached(null, 5, 1_000);
   lab.close();
-  await assert.rejects(never, /0 requests wait, and not the 5/);
+  await assert.rejects(endedAtOnce(never), /0 requests wait, and not the 5/);
   assert.deepEqual(time.leftMs, []);
 });

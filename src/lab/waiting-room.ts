@@ -57,7 +57,6 @@ export class WaitingRoom {
       const leave = (isReleased: boolean) => {
         timer.cancel();
         this.#waiting.delete(id);
-        this.#tell();
         resolve(isReleased);
       };
       const timer = this.#schedule(() => leave(false), timeoutMs);

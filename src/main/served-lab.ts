@@ -26,15 +26,18 @@ export class ServedLab {
   constructor(settings: Settings, { clock, schedule }: Surroundings) {
     this.#settings = settings;
     const origins = () => this.#origins;
+    const accounts = () => this.#settings.statedAccounts.map(({ name }) => name);
     this.lab = new Lab({
       get smbOrigin() {
         return origins().get("smb");
+      },
+      get accounts() {
+        return accounts();
       },
       clock,
       schedule,
       token: newToken(),
       originOf: (service) => this.#originOf(service),
-      firstAccount: settings.statedAccounts[0]?.name ?? "",
       keyOf: (account) =>
         this.#settings.statedAccounts.find(({ name }) => name === account)?.keys[0],
     });

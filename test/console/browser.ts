@@ -53,6 +53,21 @@ export class Browsers {
   }
 }
 
+/** Far more than any page needs. */
+const FRAMES_MAX = 20_000;
+
+/**
+ * Waits until an expression is true in the page. (`waitForFunction` looks again from inside of the
+ * page, whose policy forbids that.)
+ */
+export async function waitUntil(page: Page, expression: string): Promise<void> {
+  for (let frame = 0; frame < FRAMES_MAX; frame++) {
+    if (await page.evaluate<boolean>(`Boolean(${expression})`)) return;
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
+  }
+  assert.fail(`it never became true in the page: ${expression}`);
+}
+
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 interface Violation {

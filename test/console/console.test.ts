@@ -275,6 +275,11 @@ test("Home tells what is stored now, and how to reach it, also over SMB", { skip
   await blobsOf(server).getContainerClient("box").create();
   await containers.getByText("1", { exact: true }).waitFor();
   await page.getByText(location).waitFor();
+  await page.getByText("Runs for").waitFor();
+  const account = page.getByRole("region", { name: `Account ${ACCOUNT}` });
+  assert.equal(await account.getByText(KEY).count(), 0);
+  await account.getByRole("button", { name: "Show keys" }).click();
+  await account.getByText(KEY).first().waitFor();
   for (const way of ["Connection string", "az", "Python", ".NET", "Linux mount", "smbclient"]) {
     await page.getByRole("heading", { name: way, exact: true }).waitFor();
   }

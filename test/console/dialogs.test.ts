@@ -7,8 +7,10 @@ import { DataLakeServiceClient } from "@azure/storage-file-datalake";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import type { Locator, Page } from "playwright-core";
+import { READ } from "../../src/rules/share-mode.ts";
 import { DATALAKE_CREDENTIAL } from "../sdk/datalake-server.ts";
 import { ACCOUNT } from "../sdk/server.ts";
+import { SmbFiles } from "../smb/smb-files.ts";
 import { assertAccessible, skipWithoutBrowser } from "./browser.ts";
 import { browserOfFile, type ConsoleServer, startedConsole } from "./opened-console.ts";
 
@@ -40,7 +42,7 @@ const [DIRECTORY = "", FILE = ""] = LONG_PATH.split("/");
 
 const OPENINGS: readonly Opening[] = [
   {
-    file: "browse.tsx",
+    file: "browse-containers.tsx",
     title: `Delete container ${LONG}`,
     way: browse("blobs"),
     open: click(`Delete ${LONG}`),
@@ -123,6 +125,15 @@ const OPENINGS: readonly Opening[] = [
     open: click(`Delete ${LONG}.txt`),
   },
   {
+    file: "share-handles.tsx",
+    title: `Close handle: ${LONG}/${LONG}.txt`,
+    way: browse("shares", LONG),
+    open: async (page) => {
+      const handles = page.getByRole("region", { name: "Handles" });
+      await handles.getByRole("button", { name: "Close handle" }).click();
+    },
+  },
+  {
     file: "share-snapshots.tsx",
     title: "Delete the snapshot of",
     way: browse("shares", LONG),
@@ -166,6 +177,9 @@ test("each dialog fits a phone, with all of its buttons in reach, in light and d
   const { page, errors } = await openPage(t, server.consoleUrl, PHONE);
   await page.getByRole("link", { name: "Browse" }).waitFor();
   await fill(server);
+  const files = await SmbFiles.connect(Number(server.urls.smb?.split(":").at(-1)), LONG);
+  t.after(() => files.close());
+  await files.open(`${LONG}.txt`, { access: READ, share: READ });
   for (const { title, way, open } of OPENINGS) {
     await t.test(title.slice(0, 60), async () => {
       // Nothing of the dialog before is left, even if that failed.

@@ -12,7 +12,17 @@ const MANY = 6_000;
 const AT_ONCE = 32;
 /** Far less than what the page would hold if it forgot nothing. */
 const GROWTH_BYTES_MAX = 2 * MIB;
-const PAGES = ["Home", "Browse", "Who holds what", "Plots", "Space", "SAS", "Live requests"];
+const PAGES = [
+  "Home",
+  "Browse",
+  "Who holds what",
+  "Plots",
+  "Space",
+  "SAS",
+  "Why 403?",
+  "Scenes",
+  "Live requests",
+];
 
 test("a page left open forgets what it no longer shows", { skip }, async (t) => {
   const server = await startedConsole(t);
@@ -35,6 +45,19 @@ test("a page left open forgets what it no longer shows", { skip }, async (t) => 
   await stay("fourth");
   assertSame(before, await measure(cdp), "after visits of all pages");
   assert.deepEqual(errors, []);
+});
+
+test("an open page whose session ends asks to sign in, and shows no old state as live", {
+  skip,
+}, async (t) => {
+  const server = await startedConsole(t);
+  const { page } = await openPage(t, server.consoleUrl);
+  await page.getByRole("link", { name: "Who holds what" }).click();
+  await page.getByText("live", { exact: true }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(server.consoleUrl.replace(/#.*/, ""));
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Key or SAS").waitFor();
 });
 
 async function visitAll(page: Page): Promise<void> {

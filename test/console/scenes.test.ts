@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, type TestContext, test } from "node:test";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { assertFitsAll, Browsers, type ConsolePage, skipWithoutBrowser } from "./browser.ts";
+import {
+  assertFitsAll,
+  Browsers,
+  type ConsolePage,
+  skipWithoutBrowser,
+  waitUntil,
+} from "./browser.ts";
 import { ConsoleClient } from "./console-client.ts";
 import { type ConsoleServer, startedConsole } from "./opened-console.ts";
 
@@ -46,7 +52,7 @@ test("a scene is played with n clients, drawn, and told with winner and losers",
     order.map((_, at) => at + 1),
   );
   const width = "document.querySelector('.lanes img').naturalWidth";
-  await page.waitForFunction(`${width} > 600`);
+  await waitUntil(page, `${width} > 600`);
   const saving = page.waitForEvent("download");
   await happened.getByRole("link", { name: "Save as SVG" }).click();
   const saved = await saving;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newContainer, put, served, textOf } from "./served.ts";
+import { heldAt, newContainer, put, served, textOf } from "./served.ts";
 
 test("a write held before its commit has changed nothing, and is judged when it commits", async (t) => {
   const here = await served(t);
@@ -8,7 +8,7 @@ test("a write held before its commit has changed nothing, and is judged when it 
   const { etag } = await put(container, "doc", "one");
   const barrier = await here.lab.rule({ operation: "PutBlob", hold: true, at: "commit" });
   const held = put(container, "doc", "held", etag);
-  const [waiting] = await barrier.reached();
+  const [waiting] = await heldAt(barrier, held);
   assert.equal(waiting?.operation, "PutBlob");
   assert.equal(waiting?.object, "doc");
   assert.equal(waiting?.at, "commit");
@@ -25,7 +25,7 @@ test("a held write that nobody came before commits", async (t) => {
   const { etag } = await put(container, "doc", "one");
   const barrier = await here.lab.rule({ operation: "PutBlob", hold: true });
   const held = put(container, "doc", "held", etag);
-  await barrier.reached();
+  await heldAt(barrier, held);
   await barrier.release();
   await held;
   assert.equal(await textOf(container, "doc"), "held");
@@ -38,7 +38,7 @@ test("a read that is held after it has read answers with what it read", async (t
   await put(container, "doc", large);
   const barrier = await here.lab.rule({ operation: "GetBlob", hold: true, at: "read" });
   const held = textOf(container, "doc");
-  await barrier.reached();
+  await heldAt(barrier, held);
   await put(container, "doc", "2".repeat(100_000));
   await barrier.release();
   assert.equal(await held, large);
@@ -56,7 +56,7 @@ test("several requests meet at a barrier, and one of them wins", async (t) => {
   });
   const all = ["a", "b", "c"].map((text) => put(container, "doc", text, etag));
   const settled = Promise.allSettled(all);
-  assert.equal((await barrier.reached(3)).length, 3);
+  assert.equal((await heldAt(barrier, ...all)).length, 3);
   assert.equal(await barrier.release(), 3);
   const outcomes = (await settled).map(({ status }) => status).sort();
   assert.deepEqual(outcomes, ["fulfilled", "rejected", "rejected"]);
@@ -95,12 +95,13 @@ test("removing a rule, and stopping the server, lets go whom it holds", async (t
   const container = await newContainer(here);
   const barrier = await here.lab.rule({ operation: "PutBlob", hold: true, at: "answer" });
   const held = put(container, "doc", "text");
-  await barrier.reached();
+  await heldAt(barrier, held);
   await barrier.remove();
+  assert.deepEqual((await here.lab.waiting()).length, 0);
   await held;
   const last = await here.lab.rule({ operation: "PutBlob", hold: true, timeout: "1h" });
   const answered = put(container, "doc", "text");
-  await last.reached();
+  await heldAt(last, answered);
   await here.server.stop();
   await answered;
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { StartOptions } from "lazuli";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
-import { newContainer, put, served, textOf } from "./served.ts";
+import { heldAt, newContainer, put, served, textOf } from "./served.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-lab-"));
 test.after(() => rmSync(scratch, { recursive: true }));
@@ -28,7 +28,7 @@ for (const [kind, options] of Object.entries(KINDS)) {
 
     const barrier = await here.lab.rule({ operation: "PutBlob", hold: true, at: "commit" });
     const held = put(container, "doc", "held", etag);
-    await barrier.reached();
+    await heldAt(barrier, held);
     const { etag: newer } = await put(container, "doc", "two", etag);
     await barrier.release();
     await assert.rejects(held, { statusCode: 412 });

@@ -1,7 +1,8 @@
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
 import { type RunningServer, type StartOptions, start } from "lazuli";
-import { Lab } from "lazuli/lab";
+import { Lab, type LabRuleHandle } from "lazuli/lab";
 
 /** A server with a lab, and clients that try each request once. */
 export interface Served {
@@ -23,6 +24,15 @@ export async function newContainer({ blobs }: Served, name = "box"): Promise<Con
   const container = blobs.getContainerClient(name);
   await container.create();
   return container;
+}
+
+/** What waits at a rule. A request that is answered without waiting there fails the test at once. */
+export function heldAt({ reached }: LabRuleHandle, ...requests: readonly Promise<unknown>[]) {
+  const early = requests.map(async (request) => {
+    await request.catch((error) => assert.fail(`a request that should wait failed: ${error}`));
+    assert.fail("a request was answered, and did not wait at the rule");
+  });
+  return Promise.race([reached(requests.length), ...early]);
 }
 
 /** The text of a blob. */

@@ -7,10 +7,11 @@ import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { LOCK_FLAG } from "../../src/front/smb/codec/lock.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { READ, WRITE } from "../../src/rules/share-mode.ts";
+import { KEY } from "../sdk/server.ts";
 import { SmbFiles } from "../smb/smb-files.ts";
 import { giveUp, nextBreak, openLeased } from "../smb/smb-leases.ts";
 import { skipWithoutSmbclient, smbclient } from "../smb/smbclient.ts";
-import { ONE_TRY, type Served, served } from "./served.ts";
+import { heldAt, ONE_TRY, type Served, served } from "./served.ts";
 
 /** Offset in a header of the offset of the next message in a frame. */
 const NEXT_AT = 20;
@@ -121,7 +122,7 @@ test("a write over SMB that is held before its commit has changed nothing", asyn
     const rule = { service: "smb", operation: "Write", object: "doc", hold: true, at } as const;
     const barrier = await lab.rule(rule);
     const held = files.write(handle, 0, at.slice(0, 3));
-    const [waiting] = await barrier.reached();
+    const [waiting] = await heldAt(barrier, held);
     assert.deepEqual(
       [waiting?.service, waiting?.operation, waiting?.container, waiting?.object, waiting?.at],
       ["smb", "Write", "box", "doc", at],
@@ -138,7 +139,7 @@ test("an open over SMB that is held is judged by what others opened meanwhile", 
   const [first, second] = [await connect(), await connect()];
   const barrier = await lab.rule({ service: "smb", operation: "Create", hold: true, at: "commit" });
   const held = first.tryOpen("doc", { ...OPENING, share: 0 });
-  await barrier.reached();
+  await heldAt(barrier, held);
   const handle = await second.open("doc", { access: READ });
   await barrier.release();
   assert.equal((await held).status, STATUS.SHARING_VIOLATION);
@@ -187,6 +188,13 @@ test("rules for SMB are about one protocol, and match account, share and path", 
   const other = await SmbFiles.connect(port, "box");
   t.after(() => other.close());
   assert.equal((await other.tryOpen("doc")).status, STATUS.ACCESS_DENIED);
+  // Neither do cancellations meet rules, which have no response, nor do clients that log on again.
+  await lab.rule({ service: "smb", answer });
+  const { client } = files;
+  const cancel = { messageId: client.nextMessageId + 1_000 };
+  client.line.send(client.frame(COMMAND.cancel, Buffer.from([4, 0, 0, 0]), cancel));
+  assert.equal((await client.logOn({ user: account, domain: "", password: KEY })).status, 0);
+  assert.equal(await files.flush(handle), STATUS.ACCESS_DENIED);
 });
 
 test("an open that was refused after it was done is not there for the rest of its compound", async (t) => {
@@ -210,6 +218,9 @@ test("an open that was refused after it was done is not there for the rest of it
     await lab.rule({ service: "smb", operation: "Create", answer: status, at });
     assert.deepEqual(await statuses(), [STATUS.ACCESS_DENIED, STATUS.ACCESS_DENIED], at);
   }
+  // Within a compound, the path of a request is that of the open before it.
+  await lab.rule({ service: "smb", operation: "Close", object: "doc", answer: status });
+  assert.deepEqual(await statuses(), [0, STATUS.ACCESS_DENIED]);
   assert.deepEqual(await statuses(), [0, 0]);
 });
 
@@ -222,9 +233,11 @@ test("a rule acts on a write that breaks the caches of an SMB client first", asy
   const barrier = await lab.rule({ operation: "PutRange", hold: true, at: "commit" });
   const held = share.rootDirectoryClient.getFileClient("doc").uploadRange("new", 0, 3);
   // The break itself is no part of the request that is held.
-  const { to } = await nextBreak(files.client);
-  assert.equal(await giveUp(files.client, key, to), 0);
-  await barrier.reached();
+  const waiting = heldAt(barrier, held);
+  const first = await Promise.race([nextBreak(files.client), waiting.then(() => null)]);
+  assert.ok(first !== null, "the request was held before caches were broken");
+  assert.equal(await giveUp(files.client, key, first.to), 0);
+  await waiting;
   assert.equal(await textOf(share), "old");
   await barrier.release();
   await held;
@@ -239,7 +252,7 @@ test("stopping the server lets go SMB clients that rules hold", async (t) => {
   const barrier = await lab.rule({ ...hold, timeout: "1h" });
   // Whether its answer comes before the connection ends is a matter of chance.
   const held = files.write(handle, 0, "new").catch(() => {});
-  await barrier.reached();
+  await heldAt(barrier, held);
   await server.stop();
   await held;
 });
@@ -268,6 +281,10 @@ test("a wrong rule about SMB is refused with what is allowed", async (t) => {
       /one of STATUS_ACCESS_DENIED, .*STATUS_SHARING_VIOLATION.*not 503/,
     ],
     [{ service: "smb", answer: "STATUS_SUCCESS" }, /one of STATUS_ACCESS_DENIED/],
+    [
+      { service: "smb", answer: "STATUS_MORE_PROCESSING_REQUIRED" },
+      /one of STATUS_ACCESS_DENIED.*not "STATUS_MORE/,
+    ],
     [{ service: "smb", answer: "LeaseIdMissing" }, /one of STATUS_ACCESS_DENIED/],
     [{ service: "file", answer }, /one of 409, 412/],
     [{ operation: "Create", answer: 503 }, /Create is an operation over SMB: add "service": "smb"/],

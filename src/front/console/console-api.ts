@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/limits.ts";
 import type { Outcomes } from "../outcome.ts";
 import type { ApiCalls } from "./api-calls.ts";
 import type { ConsoleFacts } from "./console-facts.ts";
 import { EVENT_NAMES, type EventName, EventStream } from "./event-stream.ts";
 import { PAGE_HEADER } from "./forward.ts";
 import { error, ok, parsedJson, type Reply } from "./reply.ts";
-import { SESSION_MS, type Session, Sessions } from "./sessions.ts";
+import { type Session, Sessions } from "./sessions.ts";
 
 export interface ConsoleApiOptions {
   readonly clock: Clock;
@@ -21,6 +22,8 @@ const BODY_BYTES_MAX = 16 * 1024;
 /** Open pages, each with one stream. */
 const STREAMS_MAX = 32;
 const EXPIRY_CHECK_MS = 60_000;
+/** The server ends sessions. A page that is open must not lose its cookie before that. */
+const COOKIE_MS = 30 * DAY_MS;
 
 const SIGN_IN = error(
   401,
@@ -151,7 +154,11 @@ export class ConsoleApi {
     const { ring } = calls;
     const stream = new EventStream(response, names, session, { ring, facts, onError });
     this.#streams.add(stream);
-    response.once("close", () => this.#streams.delete(stream));
+    const release = this.#sessions.use(sessionIdOf(request), () => stream.end());
+    response.once("close", () => {
+      this.#streams.delete(stream);
+      release();
+    });
   }
 
   #refusalOf(session: Session | null, names: readonly EventName[]): Reply | null {
@@ -177,7 +184,7 @@ export class ConsoleApi {
   }
 
   /** Browsers keep cookies by host and not by port, hence the port in the name. */
-  #cookie(id: string, port: string, maxAgeMs = SESSION_MS): string {
+  #cookie(id: string, port: string, maxAgeMs = COOKIE_MS): string {
     const secure = this.#options.isSecure ? "; Secure" : "";
     const terms = `Path=/; Max-Age=${maxAgeMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
     return `${cookieName(port)}=${id}; ${terms}`;

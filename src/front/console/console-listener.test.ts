@@ -236,6 +236,19 @@ test("other machines sign in before their requests pass to services", () => {
   api.close();
 });
 
+test("the stream of a page ends when its session does, and its cookie lasts longer", async (t) => {
+  const { ask, post, cookieOf, token } = await opened(t);
+  const signedIn = await post("/api/sign-in", { token });
+  assert.match(signedIn.headers["set-cookie"]?.[0] ?? "", /; Max-Age=2592000;/);
+  const cookie = cookieOf(signedIn);
+  const stream = ask("/api/events?of=requests", cookie);
+  // Answered after the stream has begun.
+  assert.equal((await ask("/api/holders", cookie)).status, 200);
+  await post("/api/sign-out", {}, cookie);
+  assert.match((await stream).text, /^: begin/);
+  assert.equal((await ask("/api/events?of=requests", cookie)).status, 401);
+});
+
 test("outcomes are wanted only while somebody is signed in", async (t) => {
   const { post, cookieOf, token, outcomes } = await opened(t);
   assert.equal(outcomes.take, null);

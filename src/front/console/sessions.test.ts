@@ -42,6 +42,31 @@ test("a challenge is answered once, in time, and with a key of the account", () 
   assert.equal(signIn(late, KEY), null);
 });
 
+test("a session whose page is open lasts, until it is closed for long or somebody signs out", () => {
+  const { sessions, clock, events } = opened();
+  const id = sessions.signInByToken(sessions.token) ?? "";
+  let ends = 0;
+  const end = () => {
+    ends++;
+  };
+  const close = sessions.use(id, end);
+  clock.advance(3 * SESSION_MS);
+  sessions.expire();
+  assert.deepEqual(events, ["first"]);
+  close();
+  clock.advance(SESSION_MS);
+  sessions.expire();
+  assert.deepEqual(events, ["first"]);
+  clock.advance(1);
+  sessions.expire();
+  assert.deepEqual([events, ends], [["first", "none"], 0]);
+  const challenge = sessions.newChallenge();
+  const other = sessions.signInByKey("account", [KEY], challenge, signatureOf(challenge, KEY));
+  sessions.use(other ?? "", end);
+  sessions.signOut(other ?? "");
+  assert.equal(ends, 1);
+});
+
 test("sessions end when they are signed out, or unused for long", () => {
   const { sessions, clock, events } = opened();
   const id = sessions.signInByToken(sessions.token) ?? "";

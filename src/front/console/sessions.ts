@@ -9,6 +9,8 @@ export interface Session {
 
 interface KnownSession extends Session {
   seenMs: Instant;
+  /** Ends those that use the session all the time, such as pages that are open. */
+  readonly users: Set<() => void>;
 }
 
 /** How long a session lasts that nobody uses. */
@@ -83,23 +85,41 @@ export class Sessions {
     return isRight ? this.#begin(account) : null;
   }
 
+  /**
+   * Keeps a session until the returned function is called: a page may be open for days, and send
+   * nothing. `end` is called if somebody signs out meanwhile.
+   */
+  use(id: string, end: () => void): () => void {
+    const session = this.#byId.get(id);
+    session?.users.add(end);
+    return () => {
+      if (session?.users.delete(end)) session.seenMs = this.#clock.now();
+    };
+  }
+
   signOut(id: string): void {
-    if (this.#byId.delete(id) && this.#byId.size === 0) this.#onNone();
+    const session = this.#byId.get(id);
+    if (session === undefined) return;
+    this.#byId.delete(id);
+    for (const end of session.users) end();
+    if (this.#byId.size === 0) this.#onNone();
   }
 
   /** Ends sessions that nobody has used for long. */
   expire(): void {
     const oldestMs = this.#clock.now() - SESSION_MS;
-    for (const [id, { seenMs }] of this.#byId) if (seenMs < oldestMs) this.signOut(id);
+    for (const [id, { seenMs, users }] of this.#byId) {
+      if (seenMs < oldestMs && users.size === 0) this.signOut(id);
+    }
   }
 
   #begin(account: string | null): string {
     if (this.#byId.size >= SESSIONS_MAX) {
       const [oldest = ""] = this.#byId.keys();
-      this.#byId.delete(oldest);
+      this.signOut(oldest);
     }
     const id = newSecret();
-    this.#byId.set(id, { account, seenMs: this.#clock.now() });
+    this.#byId.set(id, { account, seenMs: this.#clock.now(), users: new Set() });
     if (this.#byId.size === 1) this.#onFirst();
     return id;
   }

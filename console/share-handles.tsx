@@ -1,0 +1,61 @@
+import { useEffect, useState } from "preact/hooks";
+import { durationText } from "../src/base/amount-text.ts";
+import type { ShownHolders } from "../src/front/console/answers.ts";
+import { termsOf } from "../src/front/console/holder-words.ts";
+import type { Holder } from "../src/service/shared/holder.ts";
+import { listen } from "./api.ts";
+import { Confirm, Rows, useNow } from "./parts.tsx";
+import { endingsOf } from "./release-holder.ts";
+import type { Account } from "./storage.ts";
+
+/** The files and directories of a share that SMB clients have open, at a path and below it. */
+export function ShareHandles(props: { account: Account; share: string; path: string }) {
+  const { account, share, path } = props;
+  const [all, setAll] = useState<readonly Holder[]>([]);
+  const [ending, setEnding] = useState<Holder | null>(null);
+  const now = useNow();
+  useEffect(() => listen<ShownHolders>("holders", ({ holders }) => setAll(holders)), []);
+  const rows = all.flatMap((holder) => {
+    const { held } = holder;
+    const isOfShare = holder.account === account.name && holder.container === share;
+    return isOfShare && held.kind === "handle" && isWithin(holder.path, path)
+      ? [{ holder, held }]
+      : [];
+  });
+  if (rows.length === 0) return null;
+  const [how] = ending === null ? [] : endingsOf(ending, all);
+  return (
+    <section aria-label="Open now">
+      <h2>Open now</h2>
+      <Rows
+        label="Handles"
+        columns={["Path", "Client", "Access", "Open for", ""]}
+        rows={rows}
+        keyOf={({ held }) => held.id}
+        cells={({ holder, held }) => [
+          holder.path === "" ? "the share itself" : holder.path,
+          held.clientIp,
+          termsOf(held),
+          durationText(now - held.openedMs),
+          <button type="button" class="small" onClick={() => setEnding(holder)}>
+            Close handle<span class="sr"> of {holder.path}</span>
+          </button>,
+        ]}
+      />
+      {how === undefined || ending === null ? null : (
+        <Confirm
+          title={`${how.action}: ${share}/${ending.path}`}
+          action={how.action}
+          onClose={() => setEnding(null)}
+          onConfirm={() => how.end(account)}
+        >
+          <p>{how.warning}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return directory === "" || path === directory || path.startsWith(`${directory}/`);
+}
