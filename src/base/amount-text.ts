@@ -3,6 +3,7 @@
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 export function bytesText(bytes: number): string {
+  if (bytes === 1) return "1 byte";
   let value = bytes;
   let unit = 0;
   while (value >= 1024 && unit < UNITS.length - 1) {
