@@ -35,13 +35,14 @@ export async function openTestData(
   engine: TestEngine | undefined,
   clock: Clock,
   failStop: (error: StoreError) => void,
+  frontEnds = FRONT_ENDS,
 ): Promise<TestData> {
   const isAny = engine === undefined || engine === "memory";
   switch (isAny ? process.env.LAZULI_TEST_ENGINE : engine) {
     case "embedded":
       return openFolderData(clock, failStop);
     case "postgres":
-      return openPostgresData(clock, failStop);
+      return openPostgresData(clock, failStop, frontEnds);
     case "plain memory":
       return alone(memoryData(new MemoryStore(clock), null));
     default:
@@ -73,13 +74,14 @@ const NEVER: Schedule = () => ({ cancel: () => {} });
 async function openPostgresData(
   clock: Clock,
   failStop: (error: StoreError) => void,
+  count: number,
 ): Promise<TestData> {
   const server = await PostgresServer.start();
   const records = server.url();
   const bytes = await newTestBytes();
   const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
   const frontEnds: (Data & { readonly member: Member })[] = [];
-  for (let count = 0; count < FRONT_ENDS; count++) {
+  while (frontEnds.length < count) {
     const shared = { records, bytes: bytes.place };
     frontEnds.push(await openSharedData(shared, bytes.bucket, around));
   }
