@@ -80,16 +80,16 @@ async function openPostgresData(
   const records = server.url();
   const bytes = await newTestBytes();
   const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
-  const frontEnds: (Data & { readonly member: Member })[] = [];
-  while (frontEnds.length < count) {
-    const shared = { records, bytes: bytes.place };
-    frontEnds.push(await openSharedData(shared, bytes.bucket, around));
-  }
+  const shared = { records, bytes: bytes.place };
+  const opening = Array.from({ length: count }, () =>
+    openSharedData(shared, bytes.bucket, around),
+  );
+  const frontEnds = await Promise.all(opening);
   sweepTogether(frontEnds);
   return {
     frontEnds,
     async close() {
-      for (const data of frontEnds) await data.close();
+      await Promise.all(frontEnds.map((data) => data.close()));
       await bytes.remove();
       const drop = `drop schema ${readAddress(records).schema} cascade`;
       await server.withClient(records, (client) => client.query(drop));
