@@ -4,13 +4,11 @@ import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Schedule } from "../../src/base/schedule.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
-import { readAddress } from "../../src/engine/postgres/address.ts";
-import { PostgresServer } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
 import { type Member, openSharedData } from "../../src/main/shared-data.ts";
 import { ForgettingStore } from "../../src/store/forgetting-store.fixture.ts";
 import type { StoreError } from "../../src/store/store.ts";
-import { newTestBytes } from "./test-bytes.ts";
+import { FRONT_ENDS, openTestPlace } from "./test-place.ts";
 
 /**
  * Memory by default, which fetches records only after a body has asked for them. Plain memory has
@@ -23,9 +21,6 @@ export interface TestData {
   readonly frontEnds: readonly Data[];
   close(): Promise<void>;
 }
-
-/** Front ends on one PostgreSQL database, each of which gets some of the requests. */
-const FRONT_ENDS = Number(process.env.LAZULI_TEST_FRONT_ENDS ?? 1);
 
 /**
  * Opens empty data on the engine that is asked for. Instead of memory it is another one if
@@ -76,24 +71,18 @@ async function openPostgresData(
   failStop: (error: StoreError) => void,
   count: number,
 ): Promise<TestData> {
-  const server = await PostgresServer.start();
-  const records = server.url();
-  const bytes = await newTestBytes();
+  const place = await openTestPlace();
   const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
-  const shared = { records, bytes: bytes.place };
-  const opening = Array.from({ length: count }, () =>
-    openSharedData(shared, bytes.bucket, around),
-  );
+  const { bucket, place: bytes } = place.bytes;
+  const shared = { records: place.records, bytes };
+  const opening = Array.from({ length: count }, () => openSharedData(shared, bucket, around));
   const frontEnds = await Promise.all(opening);
   sweepTogether(frontEnds);
   return {
     frontEnds,
     async close() {
       await Promise.all(frontEnds.map((data) => data.close()));
-      await bytes.remove();
-      const drop = `drop schema ${readAddress(records).schema} cascade`;
-      await server.withClient(records, (client) => client.query(drop));
-      await server.remove();
+      await place.remove();
     },
   };
 }
