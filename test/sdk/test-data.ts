@@ -6,6 +6,7 @@ import type { Schedule } from "../../src/base/schedule.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
 import { type Member, openSharedData } from "../../src/main/shared-data.ts";
+import { OutOfReach } from "../../src/main/start-error.ts";
 import { ForgettingStore } from "../../src/store/forgetting-store.fixture.ts";
 import type { StoreError } from "../../src/store/store.ts";
 import { FRONT_ENDS, openTestPlace } from "./test-place.ts";
@@ -75,7 +76,7 @@ async function openPostgresData(
   const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
   const { bucket, place: bytes } = place.bytes;
   const shared = { records: place.records, bytes };
-  const opening = Array.from({ length: count }, () => openSharedData(shared, bucket, around));
+  const opening = Array.from({ length: count }, () => openPatiently(shared, bucket, around));
   const frontEnds = await Promise.all(opening);
   sweepTogether(frontEnds);
   return {
@@ -87,13 +88,34 @@ async function openPostgresData(
   };
 }
 
+/** Opens shared data, also if the database is too busy to take a connection at once. */
+async function openPatiently(...asked: Parameters<typeof openSharedData>) {
+  for (;;) {
+    try {
+      return await openSharedData(...asked);
+    } catch (error) {
+      if (!(error instanceof OutOfReach)) throw error;
+    }
+  }
+}
+
+/** After the first, all begin new readings; after the second, all tell it; after the third, all know it. */
+const BEATS = 3;
+/** What one front end frees, another one hears of, and removes the bytes. */
+const PASSES = 3;
+
 /** Makes a sweep of one of them a sweep of all, after the heartbeats that tell what is read. */
 function sweepTogether(frontEnds: readonly (Data & { readonly member: Member })[]): void {
   const sweeps = frontEnds.map(({ contents }) => contents.sweep.bind(contents));
   const sweep = async () => {
-    for (const { member } of [...frontEnds, ...frontEnds]) await member.frontEnd.beat();
     let isMore = false;
-    for (const one of sweeps) if (await one()) isMore = true;
+    for (let pass = 0; pass < PASSES; pass++) {
+      for (let beat = 0; beat < BEATS; beat++) {
+        await Promise.all(frontEnds.map(({ member }) => member.frontEnd.beat()));
+      }
+      isMore = false;
+      for (const one of sweeps) if (await one()) isMore = true;
+    }
     return isMore;
   };
   for (const { contents } of frontEnds) contents.sweep = sweep;
