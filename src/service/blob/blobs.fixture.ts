@@ -85,8 +85,8 @@ export class Blobs {
   }
 
   /** A container with directories. */
-  static openHierarchical(): Promise<Blobs> {
-    return Blobs.open(true);
+  static openHierarchical(options?: DataOptions): Promise<Blobs> {
+    return Blobs.open(true, options);
   }
 
   use(blob: string, revision: BlobRevision | null = null): BlobRead {
