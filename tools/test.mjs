@@ -37,9 +37,12 @@ const NODE_TESTS = [
 
 /** The client tests that run on three front ends over PostgreSQL whenever all tests run: those of concurrency. */
 const FRONT_END_TESTS = [
-  ...["blob-leases", "block-blobs", "copy-blob", "datalake-paths", "file-leases", "files"],
-  ...["queue-consumers", "table-batches", "table-concurrency"],
-].map((name) => `dist/test/sdk/${name}.test.js`);
+  ...["blob-leases", "block-blobs", "copy-blob", "datalake-paths", "file-leases", "files"].map(
+    (name) => `sdk/${name}`,
+  ),
+  ...["queue-consumers", "table-batches", "table-concurrency"].map((name) => `sdk/${name}`),
+  ...["sim/tree-history", "smb/caches", "smb/interplay"],
+].map((name) => `dist/test/${name}.test.js`);
 
 /** Tests that wait for minutes and compute little. They run beside the others, one by one. */
 const WAITING_TESTS = ["cluster/killed-front-end", "smb/torture"].map(

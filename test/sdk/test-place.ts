@@ -5,9 +5,6 @@ import { newTestBytes, type TestBytes } from "./test-bytes.ts";
 /** How many front ends share the records of a test. Each gets some of the requests. */
 export const FRONT_ENDS = Number(process.env.LAZULI_TEST_FRONT_ENDS ?? 1);
 
-/** Whether tests run on several front ends. */
-export const HAS_FRONT_ENDS = process.env.LAZULI_TEST_ENGINE === "postgres" && FRONT_ENDS > 1;
-
 /** Empty records in a PostgreSQL database, and a place for their bytes. */
 export interface TestPlace {
   readonly records: string;

@@ -41,6 +41,9 @@ export const NO_PROPERTIES: BlobProperties = {
   contentMd5: null,
 };
 
+/** What bodies take with their checksums, in whole sectors. */
+const STORED_PART_MAX = 1.05;
+
 export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /** A container in its own store, with shorthands for the blob operations that tests use. */
@@ -197,6 +200,14 @@ export class Blobs {
         return sum + view.range(all, keyAfter(all), { limit: 1_000 }).length;
       }, 0),
     );
+  }
+
+  /** Fails unless extents have these bytes: in memory alone, elsewhere as they are stored. */
+  requireInExtents(bytes: number): void {
+    const found = this.bytesInExtents();
+    const isMemory = this.#data.next().member === null;
+    const most = isMemory ? bytes : bytes * STORED_PART_MAX;
+    assert.ok(found >= bytes && found <= most, `${found} bytes instead of ${bytes}`);
   }
 
   bytesInExtents(): number {
