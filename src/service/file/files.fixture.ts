@@ -25,7 +25,9 @@ import { NO_PROPERTIES } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { FileSweep } from "./sweep.ts";
 
-const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine);
+/** What engines and front ends keep of themselves. */
+const OWN_SPACES: readonly Space[] = [SPACE.engine, SPACE.frontEnd, SPACE.leader];
+const ALL_SPACES = Object.values(SPACE).filter((space) => !OWN_SPACES.includes(space));
 
 /** A share in its own store, with short methods for tests. */
 export class Files<Context extends ShareContext = ShareContext> {
