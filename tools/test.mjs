@@ -1,7 +1,7 @@
 // `npm test`: installs and builds what is missing, then runs every check.
 // `npm test -- lint tidy` runs these parts only; `npm test -- put-blob` the test files so named.
 // `npm test -- --node 22` runs everything, or what is named behind it, on that version of Node.
-// `npm test -- cluster` runs all client tests on front ends over PostgreSQL, with bytes in a folder and in a bucket.
+// `npm test -- cluster` runs all tests of services and clients on front ends over PostgreSQL, with bytes in a folder and in a bucket.
 // Those in test/long run only if they are named: they need a machine of their own, or much time.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -37,18 +37,38 @@ const NODE_TESTS = [
 
 /** The client tests that run on three front ends over PostgreSQL whenever all tests run: those of concurrency. */
 const FRONT_END_TESTS = [
-  ...["blob-leases", "block-blobs", "copy-blob", "datalake-paths", "file-leases", "files"],
-  ...["queue-consumers", "table-batches", "table-concurrency"],
-].map((name) => `dist/test/sdk/${name}.test.js`);
+  ...["blob-leases", "block-blobs", "copy-blob", "datalake-paths", "file-leases", "files"].map(
+    (name) => `sdk/${name}`,
+  ),
+  ...["queue-consumers", "table-batches", "table-concurrency"].map((name) => `sdk/${name}`),
+  ...["sim/tree-history", "smb/caches", "smb/interplay"],
+].map((name) => `dist/test/${name}.test.js`);
 
 /** Tests that wait for minutes and compute little. They run beside the others, one by one. */
 const WAITING_TESTS = ["cluster/killed-front-end", "smb/torture"].map(
   (name) => `dist/test/${name}.test.js`,
 );
 
-/** Where the whole of them runs: how many front ends, and where their bytes are. */
+/** All tests that open data on the engine that is asked for: of services, and of clients. */
+const CLUSTER_TESTS = [
+  ...["dist/src/service/", "dist/test/sdk/", "dist/test/raw/", "dist/test/legacy/"],
+  ...["dist/test/sim/", "dist/test/smb/", "dist/test/examples/"],
+  ...["azure-cli", "datalake", "rclone"].map((name) => `dist/test/programs/${name}.test.js`),
+];
+
+/** Tests in these folders that open no data, or are about a process that has its own. */
+const OWN_DATA_TESTS = [
+  ...["error-messages", "errors"].map((name) => `raw/${name}`),
+  ...["blob-revisions", "blob-self-test", "entity-self-test", "lease-model", "queue-self-test"].map(
+    (name) => `sim/${name}`,
+  ),
+  ...["beyond-loopback", "torture"].map((name) => `smb/${name}`),
+].map((name) => `dist/test/${name}.test.js`);
+
+/** Where all of them run: how many front ends, and where their bytes are. */
 const CLUSTERS = [
   { LAZULI_TEST_FRONT_ENDS: "1", LAZULI_TEST_BYTES: "folder" },
+  { LAZULI_TEST_FRONT_ENDS: "1", LAZULI_TEST_BYTES: "s3" },
   { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "folder" },
   { LAZULI_TEST_FRONT_ENDS: "3", LAZULI_TEST_BYTES: "s3" },
 ];
@@ -71,7 +91,7 @@ const CHECKS = {
 
 /** Parts that take too long to run unless they are named. */
 const LONG_CHECKS = {
-  cluster: () => allPass(CLUSTERS, (where) => runOnCluster(testFiles("dist/test/sdk"), where)),
+  cluster: () => allPass(CLUSTERS, (where) => runOnCluster(clusterTests(), where)),
 };
 
 process.chdir(root);
@@ -174,6 +194,13 @@ function matching(pattern) {
 
 function listenerTests() {
   return [...testFiles("dist/test/raw"), ...LISTENER_TESTS];
+}
+
+function clusterTests() {
+  return testFiles("dist/src", "dist/test").filter(
+    (file) =>
+      CLUSTER_TESTS.some((start) => file.startsWith(start)) && !OWN_DATA_TESTS.includes(file),
+  );
 }
 
 /** Runs tests on front ends over PostgreSQL, with one server for all of them. */

@@ -3,41 +3,30 @@ import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
-import { LazuliProcess } from "../command/process.ts";
 import { skipWithoutImpacket } from "../programs/impacket.ts";
-import { ACCOUNT, KEY } from "../sdk/server.ts";
+import { type ExampleServer, startExampleServer } from "./example-server.ts";
 
 /** Far more than it needs on a busy machine: it ends one that hangs. */
 const EXAMPLE_MS_MAX = 10 * 60_000;
 
-let lazuli: LazuliProcess;
-let connection: string;
-/** `127.0.0.1:10445` */
-let smb: string;
+let server: ExampleServer;
 
 before(async () => {
-  lazuli = new LazuliProcess(["--inMemoryPersistence", ...ANY_PORTS]);
-  const endpoints = [
-    `BlobEndpoint=${await lazuli.urlOf("Blob")}`,
-    `QueueEndpoint=${await lazuli.urlOf("Queue")}`,
-    `TableEndpoint=${await lazuli.urlOf("Table")}`,
-    `FileEndpoint=${await lazuli.urlOf("File")}`,
-    `DfsEndpoint=${await lazuli.urlOf("DFS")}`,
-  ];
-  const account = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`;
-  smb = (await lazuli.printed(/^SMB service .* smb:\/\/(\S+?)\/?$/m)) ?? "";
-  connection = `${account};${endpoints.join(";")};`;
+  server = await startExampleServer();
 });
 
-after(() => lazuli.kill());
+after(() => server.close());
 
 /** Runs an example as a reader would, and returns what it prints. */
 async function run(example: string): Promise<string[]> {
   const path = fileURLToPath(new URL(`../../examples/${example}.js`, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [path, connection, smb], {
-    timeout: EXAMPLE_MS_MAX,
-  });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [path, server.connection, server.smb],
+    {
+      timeout: EXAMPLE_MS_MAX,
+    },
+  );
   return stdout.trimEnd().split("\n");
 }
 

@@ -46,7 +46,7 @@ export interface DataLakeOptions extends TestServerOptions {
 export const DATALAKE_CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startDataLake(options: DataLakeOptions = {}): Promise<DataLakeServer> {
-  const copies = new RunningCopies();
+  const allCopies: RunningCopies[] = [];
   const { hierarchicalNamespace, door = "dfs" } = options;
   class CopyingDoors extends BlobDoors {
     constructor(context: Data & BlobContext, accounts: Accounts, auth: AuthOptions) {
@@ -54,6 +54,8 @@ export async function startDataLake(options: DataLakeOptions = {}): Promise<Data
       const foreign = new ForeignSources({ origins: [], networks: [] });
       const protocols = { blob: BLOB_SOURCES, dfs: BLOB_SOURCES };
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
+      const copies = new RunningCopies(context.member?.frontEnd.number);
+      allCopies.push(copies);
       super(door, { ...context, copies, sources }, accounts, auth);
     }
   }
@@ -70,7 +72,7 @@ export async function startDataLake(options: DataLakeOptions = {}): Promise<Data
   let made = 0;
   return {
     ...service,
-    close: () => copies.stop().then(service.close),
+    close: () => Promise.all(allCopies.map((copies) => copies.stop())).then(service.close),
     client,
     hostClient: () => new DataLakeServiceClient(hostUrl, DATALAKE_CREDENTIAL, noRetries),
     blobClient: () => new BlobServiceClient(service.url, CREDENTIAL, noRetries),

@@ -10,17 +10,19 @@ import { FILE_SOURCES } from "../../src/front/rest/file/file-source.ts";
 import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
 import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
+import type { StoredShares } from "../../src/front/smb/file-host.ts";
 import type { Data } from "../../src/main/open-data.ts";
+import { receiveMessage } from "../../src/service/file/receive-message.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
-import { type WatchedFiles, WatchedStore } from "../../src/service/file/watched-store.ts";
+import { WatchedStore } from "../../src/service/file/watched-store.ts";
 import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import "./local-names.ts";
 import { ACCOUNT, startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service for one test, with a manual clock. */
 export interface FileServer extends TestService {
-  /** The file service itself, which other fronts to the same shares use, too. */
-  readonly files: WatchedFiles;
+  /** The file service of each front end, which other fronts to the same shares use, too. */
+  readonly stored: readonly StoredShares[];
   /** Makes a client without retries, so that a test sees the first response. */
   client(): ShareServiceClient;
   /**
@@ -38,17 +40,20 @@ export interface FileServerOptions extends TestServerOptions {
 
 export async function startFileServer(options: FileServerOptions = {}): Promise<FileServer> {
   const { shareRetentionDays = null } = options;
-  const copies = new RunningCopies();
-  let files: WatchedFiles | null = null;
+  const allCopies: RunningCopies[] = [];
+  const stored: StoredShares[] = [];
   class CopyingFileService extends FileRestService {
-    constructor({ store, contents, breaks }: Data, accounts: Accounts, auth: AuthOptions) {
+    constructor(data: Data, accounts: Accounts, auth: AuthOptions) {
       const endpoints = new OwnEndpoints(accounts);
       const foreign = new ForeignSources({ origins: options.copyFrom ?? [], networks: [] });
       const protocols = { file: FILE_SOURCES };
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
       const settingsByAccount = new Map([[ACCOUNT, { shareRetentionDays }]]);
-      files = { store: new WatchedStore(store), contents, breaks };
-      super({ ...files, settingsByAccount, copies, sources }, accounts, auth);
+      const shares = sharesIn(data);
+      stored.push(shares);
+      const copies = new RunningCopies(data.member?.frontEnd.number);
+      allCopies.push(copies);
+      super({ ...shares.files, settingsByAccount, copies, sources }, accounts, auth);
     }
   }
   const service = await startService(CopyingFileService, options);
@@ -62,8 +67,8 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
   let shares = 0;
   return {
     ...service,
-    close: () => copies.stop().then(service.close),
-    files: files as unknown as WatchedFiles,
+    close: () => Promise.all(allCopies.map((copies) => copies.stop())).then(service.close),
+    stored,
     client,
     hostClient,
     async newShare() {
@@ -72,6 +77,15 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
       return share;
     },
   };
+}
+
+/** The shares as one front end serves them. Handles of the only one have any mark. */
+function sharesIn({ store, contents, breaks, member }: Data): StoredShares {
+  const files = { store: new WatchedStore(store, member?.messages), contents, breaks };
+  if (member === null) return { files, epoch: () => 1n, isShared: false };
+  const { frontEnd, messages } = member;
+  messages.listen((message) => receiveMessage(files, message));
+  return { files, epoch: () => frontEnd.epochToOpenIn(), isShared: true };
 }
 
 /** Sweeps until nothing is left to do. */

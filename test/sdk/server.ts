@@ -65,6 +65,8 @@ export interface TestServer extends TestService {
 export interface TestServerOptions {
   /** In memory by default, or what `LAZULI_TEST_ENGINE` names: `embedded` or `postgres`. */
   readonly engine?: TestEngine;
+  /** One front end, however many `LAZULI_TEST_FRONT_ENDS` asks for: for tests about one process. */
+  readonly alone?: boolean;
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
   /** The configured settings of the account's blobs. */
@@ -90,7 +92,7 @@ export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const allowed = { origins: options.copyFrom ?? [], networks: [] };
-  const copies = new RunningCopies();
+  const allCopies: RunningCopies[] = [];
   const allEndpoints: OwnEndpoints[] = [];
   class CopyingBlobService extends BlobRestService {
     constructor(context: TestContext, accounts: Accounts, auth: AuthOptions) {
@@ -99,6 +101,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       const protocols = { blob: BLOB_SOURCES };
       const foreign = new ForeignSources(allowed);
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
+      const copies = new RunningCopies(context.member?.frontEnd.number);
+      allCopies.push(copies);
       super({ ...context, copies, sources }, accounts, auth);
     }
   }
@@ -109,7 +113,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   let containers = 0;
   return {
     ...service,
-    close: () => copies.stop().then(service.close),
+    close: () => Promise.all(allCopies.map((copies) => copies.stop())).then(service.close),
     connectionString: `AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${url};`,
     client,
     async makeContainer() {
@@ -148,7 +152,9 @@ export async function startService(
   const clock = new ManualClock(Date.now());
   const failures: unknown[] = [];
   const outcomes = new OutcomeList();
-  const data = await openTestData(options.engine, clock, (error) => failures.push(error));
+  const { engine, alone = false } = options;
+  const failStop = (error: unknown) => failures.push(error);
+  const data = await openTestData(engine, clock, failStop, alone ? 1 : undefined);
   const blobSettings = options.blob ?? DEFAULT_BLOB_SETTINGS;
   const settingsByAccount = new Map([[ACCOUNT, blobSettings]]);
   const contexts = data.frontEnds.map((frontEnd) => ({ ...frontEnd, settingsByAccount }));

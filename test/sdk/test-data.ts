@@ -4,13 +4,12 @@ import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Schedule } from "../../src/base/schedule.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
-import { readAddress } from "../../src/engine/postgres/address.ts";
-import { PostgresServer } from "../../src/engine/postgres/postgres-server.fixture.ts";
 import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
 import { type Member, openSharedData } from "../../src/main/shared-data.ts";
+import { OutOfReach } from "../../src/main/start-error.ts";
 import { ForgettingStore } from "../../src/store/forgetting-store.fixture.ts";
 import type { StoreError } from "../../src/store/store.ts";
-import { newTestBytes } from "./test-bytes.ts";
+import { FRONT_ENDS, openTestPlace } from "./test-place.ts";
 
 /**
  * Memory by default, which fetches records only after a body has asked for them. Plain memory has
@@ -24,9 +23,6 @@ export interface TestData {
   close(): Promise<void>;
 }
 
-/** Front ends on one PostgreSQL database, each of which gets some of the requests. */
-const FRONT_ENDS = Number(process.env.LAZULI_TEST_FRONT_ENDS ?? 1);
-
 /**
  * Opens empty data on the engine that is asked for. Instead of memory it is another one if
  * `LAZULI_TEST_ENGINE` names it.
@@ -35,13 +31,14 @@ export async function openTestData(
   engine: TestEngine | undefined,
   clock: Clock,
   failStop: (error: StoreError) => void,
+  frontEnds = FRONT_ENDS,
 ): Promise<TestData> {
   const isAny = engine === undefined || engine === "memory";
   switch (isAny ? process.env.LAZULI_TEST_ENGINE : engine) {
     case "embedded":
       return openFolderData(clock, failStop);
     case "postgres":
-      return openPostgresData(clock, failStop);
+      return openPostgresData(clock, failStop, frontEnds);
     case "plain memory":
       return alone(memoryData(new MemoryStore(clock), null));
     default:
@@ -73,36 +70,52 @@ const NEVER: Schedule = () => ({ cancel: () => {} });
 async function openPostgresData(
   clock: Clock,
   failStop: (error: StoreError) => void,
+  count: number,
 ): Promise<TestData> {
-  const server = await PostgresServer.start();
-  const records = server.url();
-  const bytes = await newTestBytes();
+  const place = await openTestPlace();
   const around = { clock, failStop, schedule: NEVER, leaseMs: LEASE_MS };
-  const frontEnds: (Data & { readonly member: Member })[] = [];
-  for (let count = 0; count < FRONT_ENDS; count++) {
-    const shared = { records, bytes: bytes.place };
-    frontEnds.push(await openSharedData(shared, bytes.bucket, around));
-  }
+  const { bucket, place: bytes } = place.bytes;
+  const shared = { records: place.records, bytes };
+  const opening = Array.from({ length: count }, () => openPatiently(shared, bucket, around));
+  const frontEnds = await Promise.all(opening);
   sweepTogether(frontEnds);
   return {
     frontEnds,
     async close() {
-      for (const data of frontEnds) await data.close();
-      await bytes.remove();
-      const drop = `drop schema ${readAddress(records).schema} cascade`;
-      await server.withClient(records, (client) => client.query(drop));
-      await server.remove();
+      await Promise.all(frontEnds.map((data) => data.close()));
+      await place.remove();
     },
   };
 }
+
+/** Opens shared data, also if the database is too busy to take a connection at once. */
+async function openPatiently(...asked: Parameters<typeof openSharedData>) {
+  for (;;) {
+    try {
+      return await openSharedData(...asked);
+    } catch (error) {
+      if (!(error instanceof OutOfReach)) throw error;
+    }
+  }
+}
+
+/** After the first, all begin new readings; after the second, all tell it; after the third, all know it. */
+const BEATS = 3;
+/** What one front end frees, another one hears of, and removes the bytes. */
+const PASSES = 3;
 
 /** Makes a sweep of one of them a sweep of all, after the heartbeats that tell what is read. */
 function sweepTogether(frontEnds: readonly (Data & { readonly member: Member })[]): void {
   const sweeps = frontEnds.map(({ contents }) => contents.sweep.bind(contents));
   const sweep = async () => {
-    for (const { member } of [...frontEnds, ...frontEnds]) await member.frontEnd.beat();
     let isMore = false;
-    for (const one of sweeps) if (await one()) isMore = true;
+    for (let pass = 0; pass < PASSES; pass++) {
+      for (let beat = 0; beat < BEATS; beat++) {
+        await Promise.all(frontEnds.map(({ member }) => member.frontEnd.beat()));
+      }
+      isMore = false;
+      for (const one of sweeps) if (await one()) isMore = true;
+    }
     return isMore;
   };
   for (const { contents } of frontEnds) contents.sweep = sweep;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
+import type { StoredShares } from "../../src/front/smb/file-host.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { beginEpoch, clearHandles } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
@@ -17,13 +18,14 @@ const EXCLUSIVE_NOW = 2 | 16;
 
 /** The SMB half of a server, which restores handles when it starts. */
 async function start(rest: FileServer) {
-  const epoch = await beginEpoch(rest.files);
-  await clearHandles(rest.files, (_view, one) => one === epoch);
-  return await listenSmb(rest, epoch);
+  const { files } = rest.stored[0] as StoredShares;
+  const epoch = await beginEpoch(files);
+  await clearHandles(files, (_view, one) => one === epoch);
+  return await listenSmb(rest, { files, epoch: () => epoch, isShared: false });
 }
 
 test("a persistent handle, its locks and its oplock survive a restart of the server", async (t) => {
-  const rest = await startFileServer();
+  const rest = await startFileServer({ alone: true });
   t.after(() => rest.close());
   const share = rest.client().getShareClient("box");
   await share.create();

@@ -150,7 +150,8 @@ test("a large write, which is stored as it arrives, counts all its bytes", async
 });
 
 test("a connection that is cut has an outcome that says so", async (t) => {
-  const smb = await started(t, { limits: { connectionsMax: 1 } });
+  // Each front end has limits of its own.
+  const smb = await started(t, { limits: { connectionsMax: 1 }, alone: true });
   const files = await SmbFiles.connect(smb.port, "box");
   t.after(() => files.close());
   await files.open("kept", { disposition: "openIf" });

@@ -292,7 +292,7 @@ async function fill(headers: object): Promise<void> {
     await createQueue(queues.context, { ...asked, at: { account, queue: name } });
     await createTable(tables.context, { access: OWNER, at: { account, table: name } });
     const at = { account, share: name, snapshot: null };
-    await createShare(files.files, { ...asked, at, quotaGib: 1, tier: "Hot" });
+    await createShare(files.context, { ...asked, at, quotaGib: 1, tier: "Hot" });
     await askSecurely(blobs, "PUT", `/${name}?restype=container`, headers);
     for (const blob of ["a", "b"]) {
       const put = { ...headers, "x-ms-blob-type": "BlockBlob" };

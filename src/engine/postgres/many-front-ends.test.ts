@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
+import { AnyOf } from "../../base/any-of.fixture.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { type Clock, ManualClock } from "../../base/clock.ts";
 import { KEY_BYTES_MAX } from "../../base/keys.ts";
@@ -19,34 +20,27 @@ const NOON = Date.UTC(2024, 0, 1, 12);
 /** Sends each call to another of several front ends. */
 class AnyFrontEnd implements Store {
   readonly keyBytesMax = KEY_BYTES_MAX;
-  readonly #stores: readonly Store[];
-  #calls = 0;
+  readonly #stores: AnyOf<Store>;
 
   constructor(stores: readonly Store[]) {
-    this.#stores = stores;
+    this.#stores = new AnyOf(stores);
   }
 
   read<T>(body: (view: View) => T): Promise<T> {
-    return this.#next().read(body);
+    return this.#stores.next().read(body);
   }
 
   transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#next().transact(body);
+    return this.#stores.next().transact(body);
   }
 
   /** Any of them hears of all commits. */
   changes(listener: ChangeListener): () => void {
-    return this.#next().changes(listener);
+    return this.#stores.next().changes(listener);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#stores.map((store) => store.close()));
-  }
-
-  /** A fixed sequence without a pattern. */
-  #next(): Store {
-    this.#calls = (Math.imul(this.#calls, 1_664_525) + 1_013_904_223) >>> 0;
-    return this.#stores[(this.#calls >>> 16) % this.#stores.length] as Store;
+    await Promise.all(this.#stores.all.map((store) => store.close()));
   }
 }
 

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
+import type { AnyOf } from "../../base/any-of.fixture.ts";
 import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
 import { ManualClock } from "../../base/clock.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { StoredContents } from "../../content/stored-contents.ts";
-import { MemoryExtents } from "../../engine/memory/extents.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
-import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { gather } from "../../store/bodies.fixture.ts";
-import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
 import { writeDeleteRetention } from "../shared/delete-retention.ts";
+import {
+  bytesInExtents,
+  type DataOptions,
+  openServiceData,
+  type ServiceData,
+} from "../shared/service-data.fixture.ts";
 import {
   type BlobContext,
   type BlobRead,
@@ -39,28 +41,25 @@ export const NO_PROPERTIES: BlobProperties = {
   contentMd5: null,
 };
 
+/** What bodies take with their checksums, in whole sectors. */
+const STORED_PART_MAX = 1.05;
+
 export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /** A container in its own store, with shorthands for the blob operations that tests use. */
 export class Blobs {
-  readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store: ForgettingStore;
-  readonly extents = new MemoryExtents();
+  readonly clock: ManualClock;
+  readonly #data: AnyOf<ServiceData>;
   readonly #settingsByAccount = new Map<string, BlobSettings>();
-  readonly context: BlobContext;
 
-  /** `storeOn` may put another store on top of the one in memory. */
-  constructor(storeOn = (store: Store) => store) {
-    this.store = new ForgettingStore(storeOn(new MemoryStore(this.clock)));
-    this.context = {
-      store: this.store,
-      contents: new StoredContents(this.store, this.extents, new Machine()),
-      settingsByAccount: this.#settingsByAccount,
-    };
+  private constructor(clock: ManualClock, data: AnyOf<ServiceData>) {
+    this.clock = clock;
+    this.#data = data;
   }
 
-  static async open(isDataLake = false, storeOn?: (store: Store) => Store): Promise<Blobs> {
-    const blobs = new Blobs(storeOn);
+  static async open(isDataLake = false, options?: DataOptions): Promise<Blobs> {
+    const clock = new ManualClock(1_700_000_000_000);
+    const blobs = new Blobs(clock, await openServiceData(clock, options));
     await createContainer(blobs.context, {
       at: { account: "account", container: "container" },
       access: OWNER,
@@ -69,6 +68,15 @@ export class Blobs {
       isDataLake,
     });
     return blobs;
+  }
+
+  /** Of another front end at each use. */
+  get context(): BlobContext & ServiceData {
+    return { ...this.#data.next(), settingsByAccount: this.#settingsByAccount };
+  }
+
+  get store(): Store {
+    return this.#data.next().store;
   }
 
   get settings(): BlobSettings {
@@ -80,8 +88,8 @@ export class Blobs {
   }
 
   /** A container with directories. */
-  static openHierarchical(): Promise<Blobs> {
-    return Blobs.open(true);
+  static openHierarchical(options?: DataOptions): Promise<Blobs> {
+    return Blobs.open(true, options);
   }
 
   use(blob: string, revision: BlobRevision | null = null): BlobRead {
@@ -194,8 +202,16 @@ export class Blobs {
     );
   }
 
+  /** Fails unless extents have these bytes: in memory alone, elsewhere as they are stored. */
+  requireInExtents(bytes: number): void {
+    const found = this.bytesInExtents();
+    const isMemory = this.#data.next().member === null;
+    const most = isMemory ? bytes : bytes * STORED_PART_MAX;
+    assert.ok(found >= bytes && found <= most, `${found} bytes instead of ${bytes}`);
+  }
+
   bytesInExtents(): number {
-    return this.extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
+    return bytesInExtents(this.#data);
   }
 }
 

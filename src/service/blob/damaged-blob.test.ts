@@ -4,6 +4,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { DamagedStore } from "../../store/damaged-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { View } from "../../store/store.ts";
 import { Blobs, LEASE_ID, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -27,9 +28,11 @@ class DamagedBlobs {
 
   static async open(): Promise<DamagedBlobs> {
     let damaged: DamagedStore | null = null;
-    const blobs = await Blobs.open(false, (store) => {
-      damaged = new DamagedStore(store);
-      return damaged;
+    const blobs = await Blobs.open(false, {
+      inMemory: (store) => {
+        damaged = new DamagedStore(store);
+        return new ForgettingStore(damaged);
+      },
     });
     return new DamagedBlobs(blobs, damaged as unknown as DamagedStore);
   }

@@ -7,6 +7,7 @@ import { OWNER } from "../../rules/access.ts";
 import { matchesTags, type TagComparison, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
+import { type DataOptions, IN_MEMORY } from "../shared/service-data.fixture.ts";
 import { Blobs } from "./blobs.fixture.ts";
 import { createContainer } from "./create-container.ts";
 import { deleteBlob } from "./delete-blob.ts";
@@ -18,8 +19,8 @@ import { snapshotBlob } from "./snapshot-blob.ts";
 
 const CONTAINERS = ["container", "other"];
 
-async function open(): Promise<Blobs> {
-  const blobs = await Blobs.open();
+async function open(options?: DataOptions): Promise<Blobs> {
+  const blobs = await Blobs.open(false, options);
   const at = { account: "account", container: "other" };
   const more = { access: OWNER, publicAccess: "none" as const, metadata: [] };
   await createContainer(blobs.context, { at, ...more });
@@ -216,7 +217,7 @@ function entriesOf({ store }: Blobs) {
 
 /** The number of records read to find three blobs among `others`. */
 async function costAmong(others: number, asked: TagQuery, more: Asked = {}): Promise<number> {
-  const blobs = await open();
+  const blobs = await open(IN_MEMORY);
   for (let at = 0; at < others; at++) {
     const name = `other ${at}`;
     const rest: Tags = [

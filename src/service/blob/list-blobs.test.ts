@@ -5,6 +5,7 @@ import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { derivedRange } from "../../store/accelerated.ts";
 import { altered } from "../../store/altered-store.fixture.ts";
+import { IN_MEMORY, runningOnce } from "../shared/service-data.fixture.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
 import { listBlobs } from "./list-blobs.ts";
@@ -114,7 +115,7 @@ test("any names, bounds, delimiter and page size give the same list as checking 
 function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): number } {
   let entries = 0;
   const { contents } = blobs.context;
-  const store = blobs.store.once;
+  const store = runningOnce(blobs.store);
   const counting = altered(store, {
     read: (body) =>
       store.read((view) =>
@@ -147,7 +148,7 @@ async function cost(blobs: Blobs, changes: Partial<ListBlobs>) {
 }
 
 test("a list skips the blobs under a common prefix: it costs what it returns", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   for (const folder of ["a", "b", "c"]) {
     for (let at = 0; at < 2_000; at++) await blobs.put(`${folder}/${at}`, "");
   }
@@ -163,7 +164,7 @@ test("a list skips the blobs under a common prefix: it costs what it returns", a
 });
 
 test("folders of one blob each cost little more than the blobs themselves", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   for (let at = 0; at < 1_500; at++) await blobs.put(`folder${at}/blob`, "");
   const { results, entries } = await cost(blobs, { delimiter: "/" });
   assert.equal(results, 1_500);
@@ -171,7 +172,7 @@ test("folders of one blob each cost little more than the blobs themselves", asyn
 });
 
 test("many hidden versions are skipped in several reads, and nothing is left out", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   blobs.settings = { ...blobs.settings, versioning: true };
   for (const name of ["a", "b"]) {
     for (let versions = 0; versions < 1_200; versions++) await blobs.put(name, "");
@@ -188,7 +189,7 @@ test("many hidden versions are skipped in several reads, and nothing is left out
 });
 
 test("a list fails if its container is deleted meanwhile", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   for (let at = 0; at < 300; at++) await blobs.put(String(at), "");
   const pages = listBlobs(blobs.context, asked({}));
   assert.ok((await pages.next()).value.items.length < 300);
@@ -197,13 +198,13 @@ test("a list fails if its container is deleted meanwhile", async () => {
 });
 
 test("a caller without list permission is refused", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   const access = { kind: "account-sas", types: "co", letters: "rwd" } as const;
   await assert.rejects(once(blobs, { access }), refused("AuthorizationPermissionMismatch"));
 });
 
 test("a list of blobs with much metadata takes many small reads, between which others run", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   const metadata = Array.from({ length: 80 }, (_, at) => [`name${at}`, "x".repeat(94)] as const);
   const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, "0"));
   for (const name of names) await blobs.put(name, "text", { metadata });

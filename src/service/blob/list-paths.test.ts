@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refused } from "./blobs.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import type { View } from "../../store/store.ts";
+import { StoreDecorator } from "../../store/store-decorator.ts";
+import { Blobs, refused } from "./blobs.fixture.ts";
+import { listPaths } from "./list-paths.ts";
 import { Paths } from "./paths.fixture.ts";
 
 async function filled(): Promise<Paths> {
@@ -47,4 +51,37 @@ test("a list can begin at a path, and needs its directory", async () => {
   assert.deepEqual(await paths.list({ directory: "a", beginFrom: "c" }), ["a/d"]);
   await assert.rejects(paths.list({ directory: "missing" }), refused("BlobNotFound"));
   await assert.rejects(paths.list({ directory: "g" }), refused("BlobNotFound"));
+});
+
+/** Counts the bodies that read. */
+class Reads extends StoreDecorator {
+  count = 0;
+
+  override read<T>(body: (view: View) => T): Promise<T> {
+    this.count++;
+    return this.inner.read(body);
+  }
+}
+
+test("a list of many small directories is one store read, in as many rounds as they are deep", async () => {
+  const blobs = await Blobs.openHierarchical({ inMemory: (store) => store });
+  const names: string[] = [];
+  for (const above of ["a", "b", "c", "d"]) {
+    for (const below of ["e", "f", "g", "h"]) {
+      await blobs.put(`${above}/${below}/deep/file`, "");
+      names.push(`${above}/${below}/deep/file`);
+    }
+  }
+  const { context } = blobs;
+  const forgetting = new ForgettingStore(context.store);
+  const reads = new Reads(forgetting);
+  const { at, access } = blobs.use("");
+  const tree = { directory: "", isRecursive: true, beginFrom: "", after: null, resultsMax: 5_000 };
+  const listed: string[] = [];
+  for await (const { items } of listPaths({ ...context, store: reads }, { at, access, ...tree })) {
+    listed.push(...items.map(({ name }) => name).filter((name) => name.endsWith("file")));
+  }
+  assert.deepEqual(listed, names);
+  assert.equal(reads.count, 1);
+  assert.ok(forgetting.mostRounds <= 8, `${forgetting.mostRounds} rounds`);
 });

@@ -298,6 +298,20 @@ export function needsToList(directory: bigint, asked: ListedKinds): NeededRange[
   });
 }
 
+/** What the current blobs of a directory begin with. It is at hand where those needs were named. */
+export function firstIn(
+  view: View,
+  directory: bigint,
+  asked: ListedKinds,
+): { readonly entries: number; readonly directories: readonly bigint[] } {
+  const current = needsToList(directory, asked).find(({ from }) => from[0] === SPACE.blob);
+  if (current === undefined) return { entries: 0, directories: [] };
+  const { from, until, options } = current;
+  const entries = view.range(from, until, { ...options, skipsDamaged: true });
+  const ids = entries.map(({ value }) => nodeOf(decodeBlob(value)).directoryId);
+  return { entries: entries.length, directories: ids.filter((id) => id !== 0n) };
+}
+
 /** The order decides between revisions with equal names and stamps. */
 function kindsOf(asked: ListedKinds): Kind[] {
   if (asked.deletedOnly === true) return ["deleted path"];

@@ -4,11 +4,13 @@ import fc from "fast-check";
 import type { Bytes } from "../../base/bytes.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
+import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { Machine } from "../../machine/machine.ts";
 import { prefetch } from "../../store/accelerated.ts";
 import { altered } from "../../store/altered-store.fixture.ts";
 import type { RangeOptions } from "../../store/entry.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { IN_MEMORY } from "../shared/service-data.fixture.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { PAGE_BLOCKS } from "./block-lists.ts";
 import type { BlobContext } from "./context.ts";
@@ -17,13 +19,14 @@ import { FEW_BLOCKS } from "./put-block-list.ts";
 
 /** A store in which `faster` runs before every transaction. */
 function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
-  const store = altered(blobs.store, {
+  const { context } = blobs;
+  const store = altered(context.store, {
     async transact(body) {
       await faster();
-      return blobs.store.transact(body);
+      return context.store.transact(body);
     },
   });
-  return { ...blobs.context, store };
+  return { ...context, store };
 }
 
 function idOf(at: number): string {
@@ -177,12 +180,12 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
     transact: (body) =>
       blobs.store.transact((tx) => counted(tx, (view) => body(view as Transaction))),
   });
-  const contents = new StoredContents(store, blobs.extents, new Machine());
+  const contents = new StoredContents(store, new MemoryExtents(), new Machine());
   return { context: { ...blobs.context, store, contents }, most: () => most };
 }
 
 test("no transaction of a commit of 20,000 blocks uses more than a few thousand records", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   const ids = Array.from({ length: 20_000 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "x");
   const { context, most } = measuring(blobs);
@@ -196,7 +199,7 @@ test("no transaction of a commit of 20,000 blocks uses more than a few thousand 
 });
 
 test("a long commit starts over when blocks change, and its first attempt leaves nothing", async () => {
-  const blobs = await Blobs.open();
+  const blobs = await Blobs.open(false, IN_MEMORY);
   const ids = Array.from({ length: 3_000 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "old ");
   let transactions = 0;
@@ -207,7 +210,7 @@ test("a long commit starts over when blocks change, and its first attempt leaves
       return blobs.store.transact(body);
     },
   });
-  const contents = new StoredContents(store, blobs.extents, new Machine());
+  const contents = new StoredContents(store, new MemoryExtents(), new Machine());
   await blobs.commit("blob", ids, { ...blobs.context, store, contents });
   assert.equal(await blobs.text("blob"), `new ${"old ".repeat(ids.length - 1)}`);
   await blobs.delete("blob");
@@ -241,13 +244,13 @@ test("a commit frees the space of unused blocks, at once or in a sweep", async (
   for (const at of [1, 2, 3, 4, 5]) await blobs.stage("blob", idOf(at), block);
   await blobs.commit("blob", [idOf(1), idOf(2), idOf(1)]);
   await blobs.sweep();
-  assert.equal(blobs.bytesInExtents(), 2 * block.length);
+  blobs.requireInExtents(2 * block.length);
   await blobs.commit("blob", [idOf(2)]);
   await blobs.stage("blob", idOf(3), block);
   await blobs.stage("blob", idOf(4), block);
   await blobs.commit("blob", [idOf(2)]);
   await blobs.sweep();
-  assert.equal(blobs.bytesInExtents(), block.length);
+  blobs.requireInExtents(block.length);
   await blobs.delete("blob");
   await blobs.sweep();
   assert.equal(blobs.bytesInExtents(), 0);

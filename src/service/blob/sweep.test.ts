@@ -14,13 +14,15 @@ function deleteAll(blobs: Blobs) {
   return deleteContainer(blobs.context, blobs.use(""));
 }
 
-/** The number of records other than those of live containers. */
+const LIVING: readonly number[] = [SPACE.container, SPACE.frontEnd, SPACE.leader];
+
+/** The number of records other than those of live containers and front ends. */
 async function recordsLeft(blobs: Blobs): Promise<number> {
   return blobs.store.read((view) => {
     const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedRevision)), {
       limit: 10_000,
     });
-    return all.filter((entry) => entry.key[0] !== SPACE.container).length;
+    return all.filter((entry) => !LIVING.includes(entry.key[0] as number)).length;
   });
 }
 

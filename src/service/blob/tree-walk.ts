@@ -8,6 +8,7 @@ import type { View } from "../../store/store.ts";
 import { BatchedNeeds, type ItemNeeds } from "../shared/batched-needs.ts";
 import { componentsOf } from "./find-path.ts";
 import {
+  firstIn,
   type ListedKinds,
   type ListedRevision,
   ListedRevisions,
@@ -58,8 +59,10 @@ export interface TreeItem {
 /** Expired files that one store read may skip. */
 const PASSED_MAX = 500;
 
-/** Entries among which the next directories are found whose lists are fetched together. */
+/** Entries of each open directory among which the next ones are found whose lists are fetched together. */
 const DIRECTORIES_AHEAD = 256;
+/** Entries of directories that are fetched and not open yet, among which more are found. */
+const ENTRIES_AHEAD_MAX = 1_024;
 /** Rounds in which one store read may fetch lists of directories. */
 const BATCHES_MAX = 8;
 
@@ -83,6 +86,9 @@ export class TreeWalk {
   /** What is read first in each directory that is entered. */
   readonly #entered: BatchedNeeds<bigint>;
   #entering: ContainerId | null = null;
+  /** Directories by the one that they are in, as far as they were looked for ahead. */
+  readonly #found = new Map<bigint, readonly bigint[]>();
+  #entriesAhead = 0;
   #passed = 0;
   #stoppedAt: TreeStart | null = null;
 
@@ -140,10 +146,32 @@ export class TreeWalk {
     this.#open(directory, `${name}/`, null);
   }
 
+  /**
+   * The directories whose lists come next, as far as lists that are at hand tell: those of a level
+   * of the tree are fetched together, so that a walk takes as many rounds as the tree is deep.
+   */
   #directoriesAhead(): ItemNeeds<bigint>[] {
-    const next = this.#levels.at(-1)?.revisions.directoriesAhead(DIRECTORIES_AHEAD) ?? [];
-    const ids = this.#entering === null ? next : [this.#entering.id, ...next];
-    return ids.map((id) => ({ id, needs: needsToList(id, this.#range.kinds) }));
+    const known = this.#entering === null ? [] : [this.#entering.id];
+    for (const { revisions } of this.#levels.toReversed()) {
+      known.push(...revisions.directoriesAhead(DIRECTORIES_AHEAD));
+    }
+    const next: bigint[] = [];
+    for (const id of known) {
+      if (this.#entered.isNamed(id)) known.push(...this.#directoriesIn(id));
+      else next.push(id);
+    }
+    return next.map((id) => ({ id, needs: needsToList(id, this.#range.kinds) }));
+  }
+
+  /** The first directories in one whose list is at hand. */
+  #directoriesIn(directory: bigint): readonly bigint[] {
+    const found = this.#found.get(directory);
+    if (found !== undefined) return found;
+    if (this.#entriesAhead >= ENTRIES_AHEAD_MAX) return [];
+    const { entries, directories } = firstIn(this.#view, directory, this.#range.kinds);
+    this.#entriesAhead += entries;
+    this.#found.set(directory, directories);
+    return directories;
   }
 
   #requireList(path: BlobPath | null): void {

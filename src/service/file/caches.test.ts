@@ -31,7 +31,7 @@ interface Told {
 async function filesTold(): Promise<Told> {
   const timer = new ManualTimer();
   const breaks = new CacheBreaks(timer);
-  const files = await Files.open(breaks);
+  const files = await Files.openWith(breaks);
   const notices: BreakNotice[] = [];
   const waiting: ((notice: BreakNotice) => void)[] = [];
   breaks.listen((notice) => {

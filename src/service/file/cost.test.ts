@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryStore } from "../../engine/memory/store.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
 import { deleteShare } from "./delete-share.ts";
 import { Files } from "./files.fixture.ts";
@@ -12,12 +11,13 @@ import { snapshotShare } from "./snapshot-share.ts";
 /** What each operation costs in the store with `count` files in a directory. */
 async function costs(count: number): Promise<Record<string, number>> {
   let store: CountingStore | null = null;
-  const files = new Files((clock) => {
-    store = new CountingStore(new MemoryStore(clock));
-    return store;
+  const files = await Files.open({
+    inMemory: (memory) => {
+      store = new CountingStore(memory);
+      return store;
+    },
   });
   const counting = store as unknown as CountingStore;
-  await files.createShare();
   await files.createDirectory("dir");
   for (let index = 0; index < count; index++) {
     await files.create(`dir/${String(index).padStart(6, "0")}`, "text");

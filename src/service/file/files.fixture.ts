@@ -1,19 +1,19 @@
+import { AnyOf } from "../../base/any-of.fixture.ts";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { ManualClock } from "../../base/clock.ts";
 import { NO_DIGESTS } from "../../base/digests.ts";
 import { key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { SHARE_QUOTA_GIB_DEFAULT } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { StoredContents } from "../../content/stored-contents.ts";
 import { readWhole } from "../../content/whole-reading.ts";
-import { MemoryExtents } from "../../engine/memory/extents.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
-import { Machine } from "../../machine/machine.ts";
 import { OWNER } from "../../rules/access.ts";
 import { prefetch } from "../../store/accelerated.ts";
-import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
-import type { Store } from "../../store/store.ts";
-import { CacheBreaks } from "./cache-breaks.ts";
+import {
+  type DataOptions,
+  openServiceData,
+  type ServiceData,
+} from "../shared/service-data.fixture.ts";
+import { CacheBreaks, systemTimer } from "./cache-breaks.ts";
 import type { FileAsked, PathAsked, ShareContext, ShareUse } from "./context.ts";
 import { createDirectory } from "./create-directory.ts";
 import { createFile } from "./create-file.ts";
@@ -25,27 +25,40 @@ import { NO_PROPERTIES } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { FileSweep } from "./sweep.ts";
 
-const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine);
+/** What engines and front ends keep of themselves. */
+const OWN_SPACES: readonly Space[] = [SPACE.engine, SPACE.frontEnd, SPACE.leader];
+const ALL_SPACES = Object.values(SPACE).filter((space) => !OWN_SPACES.includes(space));
 
 /** A share in its own store, with short methods for tests. */
-export class Files {
-  readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store: Store;
-  readonly context: ShareContext;
+export class Files<Context extends ShareContext = ShareContext> {
+  readonly clock: ManualClock;
+  readonly #contexts: AnyOf<Context>;
 
-  constructor(
-    store: (clock: ManualClock) => Store = (clock) => new ForgettingStore(new MemoryStore(clock)),
-    breaks = new CacheBreaks(),
-  ) {
-    this.store = store(this.clock);
-    const contents = new StoredContents(this.store, new MemoryExtents(), new Machine());
-    this.context = { store: this.store, contents, breaks, settingsByAccount: new Map() };
+  protected constructor(clock: ManualClock, contexts: readonly Context[]) {
+    this.clock = clock;
+    this.#contexts = new AnyOf(contexts);
   }
 
-  static async open(): Promise<Files> {
-    const files = new Files();
+  static async open(options?: DataOptions): Promise<Files> {
+    const files = await Files.openEmpty(options);
     await files.createShare();
     return files;
+  }
+
+  /** Without any share. */
+  static async openEmpty(options?: DataOptions): Promise<Files> {
+    const clock = new ManualClock(1_700_000_000_000);
+    const { all } = await openServiceData(clock, options);
+    return new Files(clock, all.map(contextOn));
+  }
+
+  /** Of another front end at each use. */
+  get context(): Context {
+    return this.#contexts.next();
+  }
+
+  get store(): Context["store"] {
+    return this.context.store;
   }
 
   createShare() {
@@ -137,4 +150,9 @@ export class Files {
       );
     });
   }
+}
+
+function contextOn({ store, contents, member }: ServiceData): ShareContext {
+  const breaks = new CacheBreaks(systemTimer, member?.messages);
+  return { store, contents, breaks, settingsByAccount: new Map() };
 }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stamp } from "../../base/stamp.ts";
 import { readWhole } from "../../content/whole-reading.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
 import { LateStore } from "../../store/late-store.fixture.ts";
 import { Files } from "./files.fixture.ts";
 import { getFile } from "./get-file.ts";
@@ -46,9 +45,8 @@ test("a file in very many pieces is read from a snapshot while it is written", a
 });
 
 test("a file in many pieces is read in one state, even if a write is about to be committed", async () => {
-  const files = new Files((clock) => new LateStore(new MemoryStore(clock)));
+  const files = await Files.open({ inMemory: (memory) => new LateStore(memory) });
   const store = files.store as LateStore;
-  await files.createShare();
   await files.create("file", "a".repeat(2 * REPLACED));
   for (let piece = 0; piece < REPLACED; piece++) await files.write("file", 2 * piece, "b");
   const opening = store.beforeNextCommit(() => getFile(files.context, whole(files)));

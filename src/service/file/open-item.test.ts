@@ -9,6 +9,7 @@ import { DELETE } from "../../rules/share-mode.ts";
 import { DamagedStore } from "../../store/damaged-store.fixture.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
+import type { FileContext } from "./context.ts";
 import { getOpenItem, getOpenPermission } from "./get-open-item.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { lockRanges } from "./lock-ranges.ts";
@@ -38,7 +39,7 @@ function rename(files: Files, handle: HandleAsked, path: string, replaces = fals
 }
 
 async function namesIn(
-  { context }: Pick<Files, "context">,
+  { context }: { readonly context: FileContext },
   handle: HandleAsked,
   pattern = "*",
   resultsMax = 100,
@@ -191,11 +192,12 @@ test("a file whose record is damaged is left out of its directory's list", async
   const files = await Files.open();
   for (const name of ["a", "b", "c"]) await files.create(name);
   const root = await files.open("");
-  const store = new DamagedStore(files.store);
+  const one = files.context;
+  const store = new DamagedStore(one.store);
   const all = key(SPACE.file);
   const records = await store.read((view) => view.range(all, keyAfter(all), { limit: 3 }));
   store.damage(records[1]?.key ?? assert.fail("no record"));
-  const context = { ...files.context, store };
+  const context = { ...one, store };
   assert.deepEqual(await namesIn({ context }, root), ["a", "c"]);
 });
 

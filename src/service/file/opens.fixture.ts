@@ -1,36 +1,49 @@
 import assert from "node:assert/strict";
+import { ManualClock } from "../../base/clock.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { SPACE } from "../../base/keys.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
-import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import {
+  type DataOptions,
+  openServiceData,
+  type ServiceData,
+} from "../shared/service-data.fixture.ts";
 import type { HandleAsked } from "./admit-handle.ts";
-import { CacheBreaks } from "./cache-breaks.ts";
+import { CacheBreaks, systemTimer } from "./cache-breaks.ts";
 import { closeHandle } from "./close-handle.ts";
+import type { ShareContext } from "./context.ts";
 import { Files as ClosedFiles } from "./files.fixture.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { type OpenFile, type OpenFileDone, openFile } from "./open-file.ts";
 import { EPHEMERAL_SPACES } from "./open-records.ts";
 import { setDeletePending } from "./set-delete-pending.ts";
-import { WatchedStore } from "./watched-store.ts";
+import { type WatchedFiles, WatchedStore } from "./watched-store.ts";
 
 export const ALL = READ | WRITE | DELETE;
 export const EPOCH = 7n;
 
-/** A share in its own store, for tests of open files. */
-export class Files extends ClosedFiles {
-  declare readonly store: WatchedStore;
+interface WatchedContext extends ShareContext, WatchedFiles {
+  readonly store: WatchedStore;
+}
 
-  private constructor(breaks: CacheBreaks, runsTwice: boolean) {
-    super((clock) => {
-      const store = new MemoryStore(clock);
-      return new WatchedStore(runsTwice ? new ForgettingStore(store) : store);
-    }, breaks);
+/** A share in its own store, for tests of open files. */
+export class Files extends ClosedFiles<WatchedContext> {
+  static override async open(options?: DataOptions): Promise<Files> {
+    const clock = new ManualClock(1_700_000_000_000);
+    const { all } = await openServiceData(clock, options);
+    return Files.#on(clock, all.map(contextOn));
   }
 
-  /** Every body runs twice, except in tests that count what it does. */
-  static override async open(breaks = new CacheBreaks(), runsTwice = true): Promise<Files> {
-    const files = new Files(breaks, runsTwice);
+  /** On one front end, which breaks the caches of its clients in this way. */
+  static async openWith(breaks: CacheBreaks): Promise<Files> {
+    const clock = new ManualClock(1_700_000_000_000);
+    const { store, contents } = (await openServiceData(clock, { alone: true })).next();
+    const watched = new WatchedStore(store);
+    return Files.#on(clock, [{ store: watched, contents, breaks, settingsByAccount: new Map() }]);
+  }
+
+  static async #on(clock: ManualClock, contexts: readonly WatchedContext[]): Promise<Files> {
+    const files = new Files(clock, contexts);
     await files.createShare();
     return files;
   }
@@ -69,6 +82,13 @@ export class Files extends ClosedFiles {
   recordsOfOpens(): Promise<number> {
     return this.records([...EPHEMERAL_SPACES, SPACE.persistentHandle]);
   }
+}
+
+function contextOn({ store, contents, member }: ServiceData): WatchedContext {
+  const peers = member?.messages;
+  const breaks = new CacheBreaks(systemTimer, peers);
+  const watched = new WatchedStore(store, peers);
+  return { store: watched, contents, breaks, settingsByAccount: new Map() };
 }
 
 export function refused(code: FaultCode): (error: unknown) => boolean {

@@ -55,8 +55,9 @@ const persistent: Persistent = {
 async function lastingSteps(kind: Persistent | null) {
   const files = await Files.open();
   await files.create("file");
-  const store = new LastingWrites(files.store);
-  const context = { ...files.context, store } as unknown as FileContext;
+  const one = files.context;
+  const store = new LastingWrites(one.store);
+  const context = { ...one, store } as unknown as FileContext;
   const handle: HandleAsked = await files.open("file", { persistent: kind });
   const noted = (await listPersistentHandles(files.context)).length;
   await lockRanges(context, { ...handle, ranges: [range] });

@@ -54,7 +54,7 @@ class Watched {
 
   /** Tests that count opened parts run each body once. */
   static async of(t: TestContext, runsTwice = true): Promise<Watched> {
-    const files = await Files.open(undefined, runsTwice);
+    const files = await Files.open(runsTwice ? { alone: true } : { inMemory: (store) => store });
     await files.create("file");
     const handle = await files.open("file", { mode: { access: ALL, share: ALL } });
     const watched = new Watched(t, files, handle);

@@ -21,8 +21,12 @@ type Step = (share: Model) => Promise<unknown>;
 
 /** A share, and its expected tree now and at each of its snapshots. */
 class Model {
-  readonly files = new Files();
+  readonly files: Files;
   readonly snapshots = new Map<Stamp, [string, string | null][]>();
+
+  constructor(files: Files) {
+    this.files = files;
+  }
 
   async check(): Promise<void> {
     for (const [stamp, expected] of this.snapshots) {
@@ -117,8 +121,7 @@ test("snapshots show what was there, whatever is done to the share and in whatev
   // Without a minimum length most lists would be too short for a file to go through much.
   const many = fc.array(step, { minLength: 30, maxLength: 60 });
   const property = fc.asyncProperty(many, async (steps) => {
-    const share = new Model();
-    await share.files.createShare();
+    const share = new Model(await Files.open());
     for (const one of steps) {
       await one(share).catch((error) => assert.ok(error instanceof Fault, error));
     }
@@ -151,8 +154,7 @@ test("records preserved for a snapshot are removed with it", async () => {
 });
 
 test("an imported snapshot has its old name, unless that is of the future or not behind the last", async () => {
-  const files = new Files();
-  await files.createShare();
+  const files = await Files.open();
   const take = async (id: Stamp) => {
     const past = { id, etag: id, modifiedMs: 5, quotaGib: 9 };
     return snapshotShare(files.context, { ...files.share(), metadata: [["a", "b"]], past });

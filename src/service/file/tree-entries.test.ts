@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import { IN_MEMORY } from "../shared/service-data.fixture.ts";
 import { Files } from "./files.fixture.ts";
 import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { setFileMetadata } from "./set-file-metadata.ts";
@@ -23,7 +24,7 @@ test("entries newer than the snapshot are skipped in several bodies, and no othe
 });
 
 test("a list over many short pages that are cached takes few rounds of an engine that fetches", async () => {
-  const files = await Files.open();
+  const files = await Files.open(IN_MEMORY);
   await files.createDirectory("dir");
   const names = Array.from({ length: 300 }, (_, at) => `${1_000 + at}`);
   for (const name of names) await files.create(`dir/${name}`);

@@ -14,7 +14,8 @@ const DELETER = { mode: { access: DELETE, share: READ | WRITE | DELETE } };
 
 /** A share, the changes reported of it, and a function that stops the reports. */
 async function watched() {
-  const files = await Files.open();
+  // Watchers hear at once of the changes at their own front end only.
+  const files = await Files.open({ alone: true });
   const { tree } = await files.openDone("");
   const lines: string[] = [];
   const stop = files.store.watch(tree.share, (changes) =>

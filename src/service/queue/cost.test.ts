@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
+import { IN_MEMORY, runningOnce } from "../shared/service-data.fixture.ts";
 import type { QueueContext } from "./context.ts";
 import { deleteMessage } from "./delete-message.ts";
 import { getMessages } from "./get-messages.ts";
@@ -17,10 +18,10 @@ interface Costs {
 }
 
 async function costsAt(backlog: number): Promise<Costs> {
-  const queues = await Queues.open();
+  const queues = await Queues.open(IN_MEMORY);
   // Bodies run once for the backlog, which is not what is measured.
-  await queues.put(backlog, null, 0, { store: queues.store.once });
-  const store = new CountingStore(queues.store.once);
+  await queues.put(backlog, null, 0, { store: runningOnce(queues.store) });
+  const store = new CountingStore(runningOnce(queues.store));
   const context: QueueContext = { store };
   const { asked } = queues;
   const [got] = await getMessages(context, { ...asked, messagesMax: 1, hiddenMs: 30_000 });
@@ -48,12 +49,12 @@ test("get, peek and delete touch as many records at a backlog of 100,000 as of 1
 });
 
 test("hidden and expired messages do not make a get slower for long", async () => {
-  const queues = await Queues.open();
+  const queues = await Queues.open(IN_MEMORY);
   await queues.put(1_000, null, 3_600_000);
   await queues.put(5_000, 1_000);
   await queues.put(10);
   queues.clock.advance(1_000);
-  const store = new CountingStore(queues.store.once);
+  const store = new CountingStore(runningOnce(queues.store));
   const ask = { ...queues.asked, messagesMax: 1, hiddenMs: 30_000 };
   await getMessages({ store }, ask);
   store.used();

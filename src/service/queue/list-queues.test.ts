@@ -6,7 +6,7 @@ import { type ListQueues, listQueues } from "./list-queues.ts";
 import { Queues } from "./queues.fixture.ts";
 
 test("a list of queues with much metadata takes many small bodies, and has each queue once", async () => {
-  const queues = new Queues();
+  const queues = await Queues.openEmpty();
   const { access } = queues.asked;
   const metadata = [["name", "x".repeat(8_000)]] as const;
   for (let at = 0; at < 100; at++) {

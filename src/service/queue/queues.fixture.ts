@@ -1,8 +1,13 @@
+import type { AnyOf } from "../../base/any-of.fixture.ts";
 import { ManualClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
-import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
+import type { Store } from "../../store/store.ts";
+import {
+  type DataOptions,
+  openServiceData,
+  type ServiceData,
+} from "../shared/service-data.fixture.ts";
 import type { QueueContext } from "./context.ts";
 import { createQueue } from "./create-queue.ts";
 import { type GotMessage, getMessages } from "./get-messages.ts";
@@ -11,15 +16,34 @@ import { QueueSweep } from "./sweep.ts";
 
 /** A queue in its own store, with short methods for tests. */
 export class Queues {
-  readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store = new ForgettingStore(new MemoryStore(this.clock));
-  readonly context: QueueContext = { store: this.store };
+  readonly clock: ManualClock;
+  readonly #data: AnyOf<ServiceData>;
   readonly asked = { at: { account: "account", queue: "queue" }, access: OWNER };
 
-  static async open(): Promise<Queues> {
-    const queues = new Queues();
+  private constructor(clock: ManualClock, data: AnyOf<ServiceData>) {
+    this.clock = clock;
+    this.#data = data;
+  }
+
+  static async open(options?: DataOptions): Promise<Queues> {
+    const queues = await Queues.openEmpty(options);
     await queues.create();
     return queues;
+  }
+
+  /** Without any queue. */
+  static async openEmpty(options?: DataOptions): Promise<Queues> {
+    const clock = new ManualClock(1_700_000_000_000);
+    return new Queues(clock, await openServiceData(clock, options));
+  }
+
+  /** Of another front end at each use. */
+  get context(): QueueContext {
+    return { store: this.store };
+  }
+
+  get store(): Store {
+    return this.#data.next().store;
   }
 
   create(): Promise<boolean> {
@@ -30,10 +54,15 @@ export class Queues {
     count: number,
     lifeMs: number | null = null,
     hiddenMs = 0,
-    context = this.context,
+    context?: QueueContext,
   ): Promise<void> {
     for (let at = 0; at < count; at++) {
-      await putMessage(context, { ...this.asked, text: `text ${at}`, hiddenMs, lifeMs });
+      await putMessage(context ?? this.context, {
+        ...this.asked,
+        text: `text ${at}`,
+        hiddenMs,
+        lifeMs,
+      });
     }
   }
 

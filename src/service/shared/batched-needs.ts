@@ -30,6 +30,11 @@ export class BatchedNeeds<Id> {
     return this.#batches;
   }
 
+  /** Whether what this item needs has been named, so that it is at hand. */
+  isNamed(id: Id): boolean {
+    return this.#named?.has(id) === true;
+  }
+
   /** Called before the body reads what it needs for this item. */
   before(id: Id): void {
     const named = this.#named;

@@ -4,6 +4,7 @@ import { Fault } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { IfMatch } from "../../rules/entity-etag.ts";
 import { DamagedStore } from "../../store/damaged-store.fixture.ts";
+import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { EntityWrite } from "./apply-write.ts";
 import { int, Tables } from "./tables.fixture.ts";
 import { writeEntity } from "./write-entity.ts";
@@ -14,9 +15,11 @@ const SOME = { place: PLACE, properties: [int("n", 7)] };
 /** A table whose only entity is damaged. */
 async function damagedTable() {
   let damaged: DamagedStore | null = null;
-  const tables = await Tables.open((store) => {
-    damaged = new DamagedStore(store);
-    return damaged;
+  const tables = await Tables.open({
+    inMemory: (store) => {
+      damaged = new DamagedStore(store);
+      return new ForgettingStore(damaged);
+    },
   });
   await tables.fill("p", 1);
   const all = key(SPACE.entity);

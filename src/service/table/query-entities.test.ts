@@ -7,6 +7,7 @@ import type { EntityPlace } from "../../rules/entity-plan.ts";
 import { derivedRange } from "../../store/accelerated.ts";
 import type { Entry } from "../../store/entry.ts";
 import type { Store, View } from "../../store/store.ts";
+import { IN_MEMORY, runningOnce } from "../shared/service-data.fixture.ts";
 import { QUERY_BYTES_MAX, QUERY_MS_MAX } from "./query-entities.ts";
 import { Tables, whereN } from "./tables.fixture.ts";
 
@@ -14,16 +15,16 @@ import { Tables, whereN } from "./tables.fixture.ts";
 const SIXTEENTH_OF_PAGE = QUERY_BYTES_MAX / 16 / (32 * KIB);
 
 test("a query that finds nothing for five seconds ends its page with a token", async () => {
-  const tables = await Tables.open();
+  const tables = await Tables.open(IN_MEMORY);
   await tables.fill("p", 5_000);
   let bodies = 0;
   // Each read of the store takes five seconds.
   const store: Store = {
-    ...tables.store.once,
+    ...runningOnce(tables.store),
     read<T>(body: (view: View) => T) {
       bodies++;
       tables.clock.advance(QUERY_MS_MAX);
-      return tables.store.once.read(body);
+      return runningOnce(tables.store).read(body);
     },
   };
   const filter = whereN("eq", 4_999);
@@ -35,14 +36,14 @@ test("a query that finds nothing for five seconds ends its page with a token", a
 });
 
 test("a long query takes several bodies, and finds everything once", async () => {
-  const tables = await Tables.open();
+  const tables = await Tables.open(IN_MEMORY);
   await tables.fill("p", 4_500);
   let bodies = 0;
   const store: Store = {
-    ...tables.store.once,
+    ...runningOnce(tables.store),
     read<T>(body: (view: View) => T) {
       bodies++;
-      return tables.store.once.read(body);
+      return runningOnce(tables.store).read(body);
     },
   };
   const { entities, next } = await tables.query({ filter: whereN("ge", 3_600) }, { store });
@@ -68,14 +69,14 @@ test("a page of large entities ends early with a token, and nothing is left out"
 });
 
 test("a body reads few large entities, even if none of them matches", async () => {
-  const tables = await Tables.open();
+  const tables = await Tables.open(IN_MEMORY);
   await tables.fillLarge("p", 128, SIXTEENTH_OF_PAGE);
   let bodies = 0;
   const store: Store = {
-    ...tables.store.once,
+    ...runningOnce(tables.store),
     read<T>(body: (view: View) => T) {
       bodies++;
-      return tables.store.once.read(body);
+      return runningOnce(tables.store).read(body);
     },
   };
   const { entities, next } = await tables.query({ filter: whereN("eq", 1) }, { store });
@@ -84,7 +85,7 @@ test("a body reads few large entities, even if none of them matches", async () =
 });
 
 test("conditions on the keys become key ranges instead of scans", async () => {
-  const tables = await Tables.open();
+  const tables = await Tables.open(IN_MEMORY);
   await tables.fill("p", 2_000);
   await tables.fill("q", 2_000);
   const is = (name: string, value: string) =>
@@ -108,8 +109,8 @@ test("conditions on the keys become key ranges instead of scans", async () => {
     },
   });
   const store: Store = {
-    ...tables.store.once,
-    read: (body) => tables.store.once.read((view) => body(counting(view))),
+    ...runningOnce(tables.store),
+    read: (body) => runningOnce(tables.store).read((view) => body(counting(view))),
   };
   const rows = { kind: "any", terms: [is("RowKey", "00005"), is("RowKey", "01999")] } as const;
   const filter = { kind: "all", terms: [is("PartitionKey", "q"), rows] } as const;

@@ -1,12 +1,16 @@
+import type { AnyOf } from "../../base/any-of.fixture.ts";
 import { ManualClock } from "../../base/clock.ts";
 import type { Property } from "../../base/edm.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { Filter, Operator } from "../../rules/entity-filter.ts";
-import { ForgettingStore } from "../../store/forgetting-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
+import {
+  type DataOptions,
+  openServiceData,
+  type ServiceData,
+} from "../shared/service-data.fixture.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
 import { createTable } from "./create-table.ts";
 import { deleteTable } from "./delete-table.ts";
@@ -15,25 +19,33 @@ import { writeBatch } from "./write-batch.ts";
 
 /** A table in its own store, with short methods for tests. */
 export class Tables {
-  readonly clock = new ManualClock(1_700_000_000_000);
-  readonly store: ForgettingStore;
-  readonly context: TableContext;
+  readonly clock: ManualClock;
+  readonly #data: AnyOf<ServiceData>;
   readonly asked: EntitiesAsked = {
     at: { account: "account", table: "Table" },
     access: OWNER,
     keyRange: null,
   };
 
-  /** `storeOn` may put another store on top of the one in memory. */
-  constructor(storeOn = (store: Store) => store) {
-    this.store = new ForgettingStore(storeOn(new MemoryStore(this.clock)));
-    this.context = { store: this.store };
+  private constructor(clock: ManualClock, data: AnyOf<ServiceData>) {
+    this.clock = clock;
+    this.#data = data;
   }
 
-  static async open(storeOn?: (store: Store) => Store): Promise<Tables> {
-    const tables = new Tables(storeOn);
+  static async open(options?: DataOptions): Promise<Tables> {
+    const clock = new ManualClock(1_700_000_000_000);
+    const tables = new Tables(clock, await openServiceData(clock, options));
     await createTable(tables.context, tables.asked);
     return tables;
+  }
+
+  /** Of another front end at each use. */
+  get context(): TableContext {
+    return { store: this.store };
+  }
+
+  get store(): Store {
+    return this.#data.next().store;
   }
 
   /** Adds rows from 00000, each with its number. */
