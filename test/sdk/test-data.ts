@@ -88,13 +88,16 @@ async function openPostgresData(
   };
 }
 
+/** Far more than a database needs that only is busy. */
+const OPENINGS_MAX = 60;
+
 /** Opens shared data, also if the database is too busy to take a connection at once. */
 async function openPatiently(...asked: Parameters<typeof openSharedData>) {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       return await openSharedData(...asked);
     } catch (error) {
-      if (!(error instanceof OutOfReach)) throw error;
+      if (!(error instanceof OutOfReach) || tries === OPENINGS_MAX) throw error;
     }
   }
 }
