@@ -102,3 +102,20 @@ test("when space becomes short a round starts soon, and more follow quickly unti
   pauses.push(hand.pauseMs);
   assert.deepEqual(pauses, [BUSY_PAUSE_MS, SHORT_PAUSE_MS, IDLE_PAUSE_MS]);
 });
+
+test("catching up runs rounds without a pause, and lets others run between them", async () => {
+  const hand = new ManualSchedule();
+  const done: string[] = [];
+  const left = [true, true, false];
+  const round = async () => {
+    done.push("round");
+    setImmediate(() => done.push("others"));
+    return left.shift() ?? false;
+  };
+  const background = new Background([round], hand.schedule, unexpected);
+  background.start();
+  await background.catchUp();
+  assert.deepEqual(done, ["round", "others", "round", "others", "round"]);
+  await hand.run();
+  assert.equal(hand.pauseMs, IDLE_PAUSE_MS);
+});

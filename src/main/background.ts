@@ -1,3 +1,4 @@
+import { fairQueue } from "../base/fair-queue.ts";
 import type { Schedule } from "../base/schedule.ts";
 
 /** One round of background work; resolves to true while there may be more to do. */
@@ -47,10 +48,13 @@ export class Background {
     this.#runAfter(this.#idlePauseMs);
   }
 
-  /** Runs rounds now until there is no more to do, or very much. */
+  /** Runs rounds now until there is no more to do, or very much. Requests run between them. */
   async catchUp(): Promise<void> {
     await this.alone(async () => {
-      for (let round = 0; round < CATCH_UP_ROUNDS_MAX && (await this.#runAll()); round++);
+      for (let round = 0; round < CATCH_UP_ROUNDS_MAX && (await this.#runAll()); round++) {
+        // In memory a round ends before the event loop has looked at any socket.
+        await fairQueue.yield();
+      }
     });
   }
 
