@@ -13,6 +13,8 @@ const execFileAsync = promisify(execFile);
 /** Far more than any step needs: it ends a start that hangs. */
 const STEP_MS_MAX = 3 * 60_000;
 const LOOK_AGAIN_MS = 100;
+/** Test servers have a bucket each; without a limit of its own, a user may have 1,000. */
+const BUCKETS_MAX = 100_000;
 
 /** Runs a program until standard input ends: also if the tests are killed. */
 const GUARD = '"$@" & trap "kill -9 $!" EXIT; read -r line';
@@ -109,7 +111,8 @@ class CephCluster implements Radosgw {
     }
     await this.startGateway();
     const keys = ["--access-key", KEY.accessKeyId, "--secret-key", KEY.secretAccessKey];
-    const user = ["--uid", "lazuli", "--display-name", "lazuli", ...keys];
+    const limits = ["--max-buckets", `${BUCKETS_MAX}`];
+    const user = ["--uid", "lazuli", "--display-name", "lazuli", ...limits, ...keys];
     run("radosgw-admin", "-c", this.#config, "user", "create", ...user);
   }
 
