@@ -14,9 +14,14 @@ function deleteAll(blobs: Blobs) {
   return deleteContainer(blobs.context, blobs.use(""));
 }
 
-const LIVING: readonly number[] = [SPACE.container, SPACE.frontEnd, SPACE.leader];
+const LIVING: readonly number[] = [
+  SPACE.container,
+  SPACE.extentPlace,
+  SPACE.frontEnd,
+  SPACE.leader,
+];
 
-/** The number of records other than those of live containers and front ends. */
+/** The number of records other than those of live containers, front ends and the object store. */
 async function recordsLeft(blobs: Blobs): Promise<number> {
   return blobs.store.read((view) => {
     const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedRevision)), {
