@@ -1,27 +1,19 @@
-import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../src/base/amount-text.ts";
-import type { ShownHolders } from "../src/front/console/answers.ts";
-import type { Holder } from "../src/service/shared/holder.ts";
-import { listen } from "./api.ts";
 import { timeText } from "./format.ts";
-import { Confirm, Rows, useNow } from "./parts.tsx";
-import { endingsOf } from "./release-holder.ts";
+import { Confirm, Rows } from "./parts.tsx";
 import type { Account } from "./storage.ts";
+import { useHolders } from "./use-holders.ts";
 
 /** Messages that clients work on, or that wait for their time, with the age of their receipts. */
 export function HiddenMessages(props: { account: Account; queue: string; onChange: () => void }) {
   const { account, queue, onChange } = props;
-  const [all, setAll] = useState<readonly Holder[]>([]);
-  const [ending, setEnding] = useState<Holder | null>(null);
-  const now = useNow();
-  useEffect(() => listen<ShownHolders>("holders", ({ holders }) => setAll(holders)), []);
+  const { all, setEnding, how, now } = useHolders();
   const rows = all.flatMap((holder) => {
     const { held } = holder;
     const isHere = holder.account === account.name && holder.container === queue;
     return isHere && held.kind === "message" ? [{ holder, held }] : [];
   });
   if (rows.length === 0) return null;
-  const [how] = ending === null ? [] : endingsOf(ending, all);
   return (
     <section aria-label="Hidden">
       <h2>Hidden</h2>

@@ -1,20 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../src/base/amount-text.ts";
-import type { ShownHolders } from "../src/front/console/answers.ts";
 import { termsOf } from "../src/front/console/holder-words.ts";
-import type { Holder } from "../src/service/shared/holder.ts";
-import { listen } from "./api.ts";
-import { Confirm, Rows, useNow } from "./parts.tsx";
-import { endingsOf } from "./release-holder.ts";
+import { Confirm, Rows } from "./parts.tsx";
 import type { Account } from "./storage.ts";
+import { useHolders } from "./use-holders.ts";
 
 /** The files and directories of a share that SMB clients have open, at a path and below it. */
 export function ShareHandles(props: { account: Account; share: string; path: string }) {
   const { account, share, path } = props;
-  const [all, setAll] = useState<readonly Holder[]>([]);
-  const [ending, setEnding] = useState<Holder | null>(null);
-  const now = useNow();
-  useEffect(() => listen<ShownHolders>("holders", ({ holders }) => setAll(holders)), []);
+  const { all, ending, setEnding, how, now } = useHolders();
   const rows = all.flatMap((holder) => {
     const { held } = holder;
     const isOfShare = holder.account === account.name && holder.container === share;
@@ -23,7 +16,6 @@ export function ShareHandles(props: { account: Account; share: string; path: str
       : [];
   });
   if (rows.length === 0) return null;
-  const [how] = ending === null ? [] : endingsOf(ending, all);
   return (
     <section aria-label="Open now">
       <h2>Open now</h2>

@@ -137,7 +137,7 @@ async function moveAll(
   }
 }
 
-/** Takes back what was done. What cannot be taken back is told beside the reason for it all. */
+/** Undoes what was done, and prints what could not be undone. */
 async function abandonAll(sinks: readonly Sink[], { err }: TransferSurroundings): Promise<void> {
   for (const sink of sinks) {
     try {

@@ -4,7 +4,7 @@ import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { FRONT_ENDS, openTestPlace } from "../sdk/test-place.ts";
 import { type Door, doorTo } from "../smb/any-door.ts";
 
-/** What an example is told: a connection string, and `127.0.0.1:10445`. */
+/** The arguments of an example: a connection string, and an SMB address such as `127.0.0.1:10445`. */
 export interface ExampleServer {
   readonly connection: string;
   readonly smb: string;

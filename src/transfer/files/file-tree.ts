@@ -158,7 +158,7 @@ export class TarTree implements FileTree {
   readonly #tar: OpenTar;
   /** By path; a later entry of the same path replaces an earlier one, as when it is unpacked. */
   readonly #entries: ReadonlyMap<string, TarEntry>;
-  /** Those that cannot be read. Several may have one name. */
+  /** Entries that cannot be read; names may repeat. */
   readonly #faulty: readonly TarEntry[];
 
   private constructor(
