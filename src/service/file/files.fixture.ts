@@ -25,8 +25,13 @@ import { NO_PROPERTIES } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { FileSweep } from "./sweep.ts";
 
-/** What engines and front ends keep of themselves. */
-const OWN_SPACES: readonly Space[] = [SPACE.engine, SPACE.frontEnd, SPACE.leader];
+/** What engines, object stores and front ends keep of themselves. */
+const OWN_SPACES: readonly Space[] = [
+  SPACE.engine,
+  SPACE.extentPlace,
+  SPACE.frontEnd,
+  SPACE.leader,
+];
 const ALL_SPACES = Object.values(SPACE).filter((space) => !OWN_SPACES.includes(space));
 
 /** A share in its own store, with short methods for tests. */
