@@ -15,7 +15,7 @@ import { writeOpenFile } from "./write-open-file.ts";
 const IDLE_MS = 2_000;
 const PARTS = 6;
 /** Far more iterations of the event loop than reading a part takes. */
-const TURNS_MAX = 1_000_000;
+const ITERATIONS_MAX = 1_000_000;
 
 /** A file of parts of one mebibyte, which records which parts are opened. */
 class Watched {
@@ -82,7 +82,7 @@ class Watched {
   /** Waits until no part is open, or will not be released any more. */
   async released(): Promise<void> {
     // A part is released when it has been read, which takes a while where bytes are elsewhere.
-    for (let turn = 0; this.open.size > 0 && turn < TURNS_MAX; turn++) await released();
+    for (let at = 0; this.open.size > 0 && at < ITERATIONS_MAX; at++) await released();
   }
 
   newReadAhead(): ReadAhead {
