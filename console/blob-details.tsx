@@ -42,6 +42,7 @@ export function BlobDetails(props: {
   const [problem, setProblem] = useState<unknown>(null);
   const [isDeleting, setDeleting] = useState(false);
   const [isAccessShown, setAccessShown] = useState(false);
+  const [timesRead, setTimesRead] = useState(0);
   const { value, error, reload } = useLoaded(async () => {
     if (blob.isDeleted) return null;
     const answer = await account.ask({ ...at, method: "HEAD" });
@@ -52,8 +53,8 @@ export function BlobDetails(props: {
     try {
       await work();
       setProblem(null);
-      reload();
       onChange();
+      await reload();
       return true;
     } catch (failure) {
       setProblem(failure);
@@ -124,9 +125,10 @@ export function BlobDetails(props: {
         {blob.isDeleted ? null : (
           <button
             type="button"
-            onClick={() => {
+            onClick={async () => {
               setProblem(null);
-              reload();
+              await reload();
+              setTimesRead((times) => times + 1);
             }}
           >
             Read again
@@ -156,14 +158,16 @@ export function BlobDetails(props: {
               ) : null}
               <Pairs
                 title="Metadata"
-                hint={`Saved only if the ETag is still ${etag}.`}
+                hint={(version) => `Saved only if the ETag is still ${version}.`}
                 pairs={metadataOf(value.answer)}
-                onSave={(pairs) =>
+                version={etag}
+                timesRead={timesRead}
+                onSave={(pairs, version) =>
                   put("metadata", {
                     ...Object.fromEntries(
                       pairs.map(([name, text]) => [`x-ms-meta-${name.toLowerCase()}`, text]),
                     ),
-                    "if-match": etag,
+                    "if-match": version,
                   })
                 }
               />

@@ -1,18 +1,29 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-/** Names and values that a user may change. They stay as edited until they are saved. */
+type AllPairs = readonly (readonly [string, string])[];
+
+/**
+ * Names and values that a user may change. They stay as edited until they are saved, and so does the
+ * version that the user saw when editing began: what others change meanwhile is not overwritten.
+ */
 export function Pairs(props: {
   title: string;
-  hint?: string;
-  pairs: readonly (readonly [string, string])[];
-  /** Resolves to whether they were saved. */
-  onSave: (pairs: readonly (readonly [string, string])[]) => Promise<boolean>;
+  hint?: (version: string) => string;
+  pairs: AllPairs;
+  /** Of what the pairs were read from. */
+  version?: string;
+  /** Rises when the user has asked to read again: the edits are then of the version that was read. */
+  timesRead?: number;
+  /** Resolves to whether they were saved, when they have been read again. */
+  onSave: (pairs: AllPairs, version: string) => Promise<boolean>;
 }) {
-  const { title, hint, pairs, onSave } = props;
-  const [edited, setEdited] = useState<readonly (readonly [string, string])[] | null>(null);
-  const shown = edited ?? pairs;
+  const { title, hint, pairs, version = "", timesRead = 0, onSave } = props;
+  const [edits, setEdits] = useState<{ pairs: AllPairs; version: string } | null>(null);
+  useEffect(() => setEdits((known) => known && { ...known, version }), [timesRead]);
+  const shown = edits?.pairs ?? pairs;
+  const edit = (next: AllPairs) => setEdits({ pairs: next, version: edits?.version ?? version });
   const change = (at: number, pair: readonly [string, string]) =>
-    setEdited(shown.map((one, index) => (index === at ? pair : one)));
+    edit(shown.map((one, index) => (index === at ? pair : one)));
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
@@ -36,7 +47,7 @@ export function Pairs(props: {
               type="button"
               class="small"
               aria-label={`Remove ${name}`}
-              onClick={() => setEdited(shown.filter((_, index) => index !== at))}
+              onClick={() => edit(shown.filter((_, index) => index !== at))}
             >
               ✕
             </button>
@@ -44,21 +55,22 @@ export function Pairs(props: {
         ))}
       </div>
       <div class="tools">
-        <button type="button" class="small" onClick={() => setEdited([...shown, ["", ""]])}>
+        <button type="button" class="small" onClick={() => edit([...shown, ["", ""]])}>
           Add to {title.toLowerCase()}
         </button>
-        {edited === null ? null : (
+        {edits === null ? null : (
           <>
             <button
               type="button"
               class="small primary"
               onClick={async () => {
-                if (await onSave(edited.filter(([name]) => name !== ""))) setEdited(null);
+                const named = edits.pairs.filter(([name]) => name !== "");
+                if (await onSave(named, edits.version)) setEdits(null);
               }}
             >
               Save {title.toLowerCase()}
             </button>
-            {hint === undefined ? null : <span class="hint">{hint}</span>}
+            {hint === undefined ? null : <span class="hint">{hint(edits.version)}</span>}
           </>
         )}
       </div>

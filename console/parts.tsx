@@ -106,29 +106,43 @@ export function Dialog(props: { title: string; children: ComponentChildren; onCl
   );
 }
 
-/** Loads something, again whenever `needs` change; `reload` loads it anew. */
+/**
+ * Loads something, again whenever `needs` change. `reload` loads it anew, and resolves when that has
+ * ended.
+ */
 export function useLoaded<T>(load: () => Promise<T>, needs: readonly unknown[]) {
   const [value, setValue] = useState<T | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
+  const waiting = useRef<(() => void)[]>([]);
   // `needs` are what `load` depends on.
   useEffect(() => {
     let isOver = false;
-    load().then(
-      (loaded) => {
-        if (isOver) return;
-        setValue(loaded);
-        setError(null);
-      },
-      (failure) => {
-        if (!isOver) setError(failure);
-      },
-    );
+    const ended = waiting.current.splice(0);
+    load()
+      .then(
+        (loaded) => {
+          if (isOver) return;
+          setValue(loaded);
+          setError(null);
+        },
+        (failure) => {
+          if (!isOver) setError(failure);
+        },
+      )
+      .then(() => {
+        for (const end of ended) end();
+      });
     return () => {
       isOver = true;
     };
   }, [...needs, round]);
-  return { value, error, reload: () => setRound((one) => one + 1) };
+  const reload = () =>
+    new Promise<void>((resolve) => {
+      waiting.current.push(resolve);
+      setRound((one) => one + 1);
+    });
+  return { value, error, reload };
 }
 
 /** The time, every second. */

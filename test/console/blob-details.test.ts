@@ -104,8 +104,14 @@ test("metadata is saved with the ETag that was read: a faster client wins, and n
   await region.getByRole("button", { name: "Save metadata" }).click();
   await region.getByRole("button", { name: "Save metadata" }).waitFor({ state: "detached" });
   assert.deepEqual((await blob.getProperties()).metadata, { colour: "blue" });
-  await blob.setMetadata({ colour: "red" });
   await region.getByLabel("Metadata: value of colour").fill("green");
+  await blob.setMetadata({ colour: "red" });
+  // The page reads the blob again, and still does not overwrite what the user has not seen.
+  await region.getByLabel("Tier").selectOption("Cool");
+  await region
+    .locator("dt", { hasText: /^Tier$/ })
+    .locator("+ dd", { hasText: "Cool" })
+    .waitFor();
   await region.getByRole("button", { name: "Save metadata" }).click();
   await region.getByText("412 ConditionNotMet").waitFor();
   assert.deepEqual((await blob.getProperties()).metadata, { colour: "red" });
