@@ -25,7 +25,7 @@ export function Preview(props: Previewed & { name: string }) {
 
 function ImagePreview({ account, at }: Previewed) {
   const [image, setImage] = useState<string | null>(null);
-  // one preview for each blob.
+  // There is one preview for each blob.
   useEffect(() => {
     let url: string | null = null;
     let isOver = false;
@@ -57,7 +57,7 @@ function ImagePreview({ account, at }: Previewed) {
 /** The beginning of a text. */
 function TextPreview({ account, at, bytes, type }: Previewed) {
   const [text, setText] = useState<string | null>(null);
-  // one preview for each blob.
+  // There is one preview for each blob.
   useEffect(() => {
     // A range of an empty blob is refused.
     const headers: Record<string, string> =
@@ -73,7 +73,7 @@ function TextPreview({ account, at, bytes, type }: Previewed) {
     <section aria-label="Preview">
       <h3>Preview</h3>
       {isCut ? <p class="hint">The first 64 KiB.</p> : null}
-      {type.includes("csv") ? (
+      {type.includes("csv") && text !== "" ? (
         <Csv text={text} isCut={isCut} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls can be scrolled by keys.

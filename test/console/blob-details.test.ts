@@ -62,6 +62,7 @@ test("texts, JSON, comma-separated values and images are shown as what they are"
     "c.csv": ['city,people\n"Bern, CH",134000\n', "text/csv"],
     "d.png": [PNG, "image/png"],
     "e.txt": ["", "text/plain"],
+    "e.csv": ["", "text/csv"],
     "f.bin": ["bytes", "application/octet-stream"],
     "g.txt": [`${"x".repeat(70_000)}end`, "text/plain"],
     "h.csv": [`a,b\n${"1,2\n".repeat(20_000)}`, "text/csv"],
@@ -76,6 +77,8 @@ test("texts, JSON, comma-separated values and images are shown as what they are"
   await preview.getByRole("columnheader", { name: "people" }).waitFor();
   assert.deepEqual(await preview.getByRole("cell").allTextContents(), ["Bern, CH", "134000"]);
   await assertFitsAll(page);
+  await details("e.csv");
+  await preview.getByText("The blob is empty.").waitFor();
   await details("d.png");
   await preview.getByAltText("Preview of the blob").waitFor();
   await waitUntil(page, "document.querySelector('.preview img')?.naturalWidth === 3");
