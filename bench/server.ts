@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePorts } from "../test/command/free-ports.ts";
 import type { Azurite } from "./azurite.ts";
 import { startChild, stopChild } from "./children.ts";
 import { type Samba, sambaCommand, untilAnswered } from "./samba.ts";
@@ -76,7 +76,9 @@ export class Servers {
     folder: string,
     body: (target: Target) => Promise<T>,
   ): Promise<T> {
-    const ports = await freePorts();
+    const [port = 0, queuePort = 0, tablePort = 0, filePort = 0, dfsPort = 0, smbPort = 0] =
+      await freePorts(6);
+    const ports = { port, queuePort, tablePort, filePort, dfsPort, smbPort };
     const [command, args] = this.#commandOf(name, folder, ports);
     const startedMs = performance.now();
     const child = startChild(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
@@ -160,23 +162,5 @@ function untilReady(child: ChildProcess, address: string): Promise<void> {
     child.stderr?.setEncoding("utf8").on("data", take);
     child.on("error", (error) => fail(`could not be started (${error.message})`));
     child.on("exit", (code) => fail(`ended with code ${code}`));
-  });
-}
-
-async function freePorts(): Promise<Ports> {
-  const six = [freePort(), freePort(), freePort(), freePort(), freePort(), freePort()] as const;
-  const [port, queuePort, tablePort, filePort, dfsPort, smbPort] = await Promise.all(six);
-  return { port, queuePort, tablePort, filePort, dfsPort, smbPort };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
   });
 }

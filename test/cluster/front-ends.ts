@@ -1,6 +1,6 @@
 import { SERVICES } from "../../src/main/flags.ts";
+import { freePorts } from "../command/free-ports.ts";
 import { LazuliProcess } from "../command/process.ts";
-import { freePorts } from "../s3/free-ports.ts";
 import type { Ports } from "./haproxy.ts";
 
 const NAMES = ["blob", "queue", "table", "file", "dfs"] as const;

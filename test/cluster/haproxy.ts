@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 // tidy-allow sleep: only asking tells what the balancer thinks of a server
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePorts } from "../s3/free-ports.ts";
+import { freePorts } from "../command/free-ports.ts";
 
 const SHIPPED = fileURLToPath(new URL("../../../deploy/cluster/haproxy.cfg", import.meta.url));
 const ASK_AGAIN_MS = 50;

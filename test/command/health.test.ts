@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { start } from "lazuli";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
+import { freePort } from "./free-ports.ts";
 import { type Ended, LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-health-"));
@@ -55,9 +56,7 @@ test("a server that cannot serve is unhealthy: exit code 1, with its reason", as
 });
 
 test("where nothing answers, one line says what to do, and the next service is asked", async (t) => {
-  const gone = await start({ services: ["blob"] });
-  const free = portOf(gone.urls.blob);
-  await gone.stop();
+  const free = `${await freePort()}`;
   const { code, out, err } = await health("--blobPort", free);
   assert.deepEqual([code, out], [1, ""]);
   assert.match(

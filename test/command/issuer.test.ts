@@ -11,6 +11,7 @@ import { ANY_PORTS } from "../../src/main/any-ports.fixture.ts";
 import { askSecurely, TENANT, USER } from "../sdk/bearer.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import type { TestService } from "../sdk/server.ts";
+import { freePort } from "./free-ports.ts";
 import { LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
@@ -75,11 +76,7 @@ test("a server reads its issuer's keys from a file", async (t) => {
 });
 
 test("while the issuer is unreachable tokens get a 503, and one line says why", async (t) => {
-  const closed = createServer();
-  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
-  const { port } = closed.address() as AddressInfo;
-  await new Promise((resolve) => closed.close(resolve));
-  const keysUrl = `http://127.0.0.1:${port}/keys`;
+  const keysUrl = `http://127.0.0.1:${await freePort()}/keys`;
   const [server, lazuli] = await startTrusting(t, { keysUrl });
   assert.equal(await statusOf(server, {}), 503);
   assert.equal(await statusOf(server, {}), 503);

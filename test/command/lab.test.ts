@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { type RunningServer, start } from "lazuli";
 import { LAB_ROUTES } from "../../src/lab/api.ts";
+import { freePort } from "./free-ports.ts";
 
 const LAZULI = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
 const REFERENCE = new URL("../../../docs/reference/lab-api.md", import.meta.url);
@@ -71,9 +72,7 @@ test("a refusal of the lab, and a missing lab, print one line", async (t) => {
     (await lab("clock")).stderr,
     /`lazuli lab clock` needs a change…: lazuli lab clock <change…>/,
   );
-  const { labUrl } = server;
-  await server.stop();
-  const gone = await lazuli("lab", "status", "--labPort", new URL(labUrl ?? "").port);
+  const gone = await lazuli("lab", "status", "--labPort", `${await freePort()}`);
   assert.match(gone.stderr, /^No lab answers at http:.*Start the server with --lab/);
 });
 

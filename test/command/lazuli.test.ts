@@ -10,6 +10,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { anyPorts } from "../../src/main/any-ports.fixture.ts";
 import { CERTIFICATE, CERTIFICATE_KEY, CERTIFICATE_PFX } from "../sdk/certificate.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
+import { freePort } from "./free-ports.ts";
 import { LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
@@ -203,15 +204,6 @@ test("--help and --version print and end with 0", async (t) => {
   assert.deepEqual([version.code, version.err], [0, ""]);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 /** Waits for the health endpoint, as a silent server does not say when it is ready. */
 async function untilHealthy(lazuli: LazuliProcess, origin: string): Promise<void> {

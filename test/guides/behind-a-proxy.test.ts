@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
+import { freePort } from "../command/free-ports.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { readBlocks } from "./blocks.ts";
 import { Reader } from "./reader.ts";
@@ -21,7 +22,7 @@ const LARGE_BYTES = 20_000_000;
 test("SDK clients work through the guide's proxy, by the domains of an account", {
   skip: skip ?? false,
 }, async (t) => {
-  const reader = new Reader();
+  const reader = new Reader(await freePort());
   t.after(() => reader.close());
   const blocks = readBlocks("docs/guides/behind-a-proxy.md");
   const started = blocks.findIndex(({ text }) => text.startsWith("nginx "));

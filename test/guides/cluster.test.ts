@@ -12,11 +12,11 @@ import {
   PostgresServer,
   skipWithoutOwnPostgres,
 } from "../../src/engine/postgres/postgres-server.fixture.ts";
+import { freePorts } from "../command/free-ports.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { blobsAt, queuesAt } from "../import/fill-account.ts";
 import { withServer } from "../import/served.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
-import { freePorts } from "../s3/free-ports.ts";
 
 const PAGE = "docs/guides/cluster.md";
 const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));

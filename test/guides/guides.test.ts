@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { after, suite, test } from "node:test";
+import { freePort } from "../command/free-ports.ts";
 import { skipWithoutDebianProgram } from "../programs/debian-program.ts";
 import { type Block, readBlocks } from "./blocks.ts";
 import { Reader } from "./reader.ts";
@@ -25,9 +26,10 @@ const PROGRAMS = {
   smbclient: "smbclient",
 };
 
+const proxyPort = await freePort();
 for (const page of PAGES) {
   suite(page, () => {
-    const reader = new Reader();
+    const reader = new Reader(proxyPort);
     after(() => reader.close());
     for (const block of readBlocks(page)) {
       if (block.action.kind === "look") continue;

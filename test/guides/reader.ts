@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -52,12 +51,13 @@ const LAB_READY = /^The lab is at .*:(\d+)\n/m;
 export class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), "lazuli-guide-"));
   readonly #env: Readonly<Record<string, string>>;
-  /** In the place of `PROXY_PORT`; not one that the system gives to clients. */
-  readonly proxyPort = `${randomInt(20_000, 30_000)}`;
+  /** In the place of `PROXY_PORT`. */
+  readonly proxyPort: number;
   #server: Server | null = null;
   #beside: Server | null = null;
 
-  constructor() {
+  constructor(proxyPort: number) {
+    this.proxyPort = proxyPort;
     const commands = join(this.folder, ".commands");
     mkdirSync(commands);
     for (const [name, script] of Object.entries(COMMANDS)) {
@@ -160,7 +160,7 @@ export class Reader {
   #asItIs(text: string): string {
     const connection = text
       .replaceAll("UseDevelopmentStorage=true", CONNECTION)
-      .replaceAll(PROXY_PORT, this.proxyPort);
+      .replaceAll(PROXY_PORT, `${this.proxyPort}`);
     return actual(actual(connection, this.#server, PORTS), this.#beside, PORTS_BESIDE);
   }
 }

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
+import { freePort } from "../command/free-ports.ts";
 import { unpackAzuriteFixture } from "../import/azurite-fixture.ts";
 import { readBlocks } from "./blocks.ts";
 import { Reader } from "./reader.ts";
@@ -11,7 +12,7 @@ import { Reader } from "./reader.ts";
 const HTTP = { allowInsecureConnection: true };
 
 test("the guide brings blobs, entities and messages over from a folder of the emulator", async (t) => {
-  const reader = new Reader();
+  const reader = new Reader(await freePort());
   t.after(() => reader.close());
   unpackAzuriteFixture("3.37.0", join(reader.folder, "azurite-data"));
   for (const block of readBlocks("docs/guides/switching-from-azurite.md")) {

@@ -14,10 +14,10 @@ import {
 import type { S3Place } from "../../src/engine/s3/s3-place.ts";
 import { s3Url } from "../../src/engine/s3/s3-place.ts";
 import { someBytes } from "../../src/store/bodies.fixture.ts";
+import { freePort } from "../command/free-ports.ts";
 import { LazuliProcess } from "../command/process.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { always, FaultProxy } from "./fault-proxy.ts";
-import { freePorts } from "./free-ports.ts";
 import { type ObjectStore, objectsAt } from "./object-store.ts";
 import { namesAt } from "./s3-bed.ts";
 
@@ -108,7 +108,7 @@ export function commandTests(store: ObjectStore): void {
 
   test("an object store that cannot be used is named in one line", async (t) => {
     const place = store.newPlace();
-    const [closed] = await freePorts(1);
+    const closed = await freePort();
     const { credentials } = place;
     const wrongId = { ...credentials, accessKeyId: "NOBODY" };
     const wrongSecret = { ...credentials, secretAccessKey: "wrong" };

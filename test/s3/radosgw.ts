@@ -6,7 +6,7 @@ import { join } from "node:path";
 // tidy-allow sleep: only asking tells when a daemon is ready
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePorts } from "./free-ports.ts";
+import { freePorts } from "../command/free-ports.ts";
 
 const execFileAsync = promisify(execFile);
 

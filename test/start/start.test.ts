@@ -9,6 +9,7 @@ import { BlobServiceClient } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { type RunningServer, type StartOptions, start } from "lazuli";
+import { freePort } from "../command/free-ports.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
@@ -154,7 +155,7 @@ test("lines reach the caller only, and process, console and signals stay as they
 test("stop can be called again, and a scope with `await using` stops the server at its end", async () => {
   let url = "";
   {
-    await using server = await start({ services: ["blob"] });
+    await using server = await start({ services: ["blob"], blobPort: await freePort() });
     url = `${server.urls.blob}/healthz`;
     assert.equal((await fetch(url)).status, 200);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freePorts } from "../../../test/s3/free-ports.ts";
+import { freePort } from "../../../test/command/free-ports.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../../../test/sdk/certificate.ts";
 import { k, put, read, v } from "../../store/opened-store.contract.ts";
 import { readAddress } from "./address.ts";
@@ -14,7 +14,7 @@ test("records are reached with TLS, and only at a server with the right certific
 }, async (t) => {
   const server = await PostgresServer.start();
   t.after(() => server.remove());
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const tls = await server.listenWithTls("localhost", port, CERTIFICATE, CERTIFICATE_KEY);
   const open = (query: string, url = tls.url) => openPostgresStore(readAddress(`${url}?${query}`));
   const trusting = `sslrootcert=${tls.certificate}`;
