@@ -55,7 +55,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
 
 test("what a killed front end was doing ends at the others", {
   skip: skipWithoutOwnPostgres() ?? false,
-  timeout: 120_000,
+  timeout: 900_000,
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "lazuli-killed-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

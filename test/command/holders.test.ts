@@ -27,7 +27,7 @@ async function holdSome(server: FolderServer): Promise<void> {
   const box = (await (await server.blobs()).createContainer("box")).containerClient;
   await box.getBlobLeaseClient().acquireLease(-1);
   const { blockBlobClient } = await box.uploadBlockBlob("docs/a.txt", "a", 1);
-  await blockBlobClient.getBlobLeaseClient().acquireLease(60);
+  await blockBlobClient.getBlobLeaseClient().acquireLease(-1);
   const queue = (await server.queues()).getQueueClient("work");
   await queue.create();
   await queue.sendMessage("job");

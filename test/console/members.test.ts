@@ -26,7 +26,7 @@ interface Member {
 
 test("Home shows the servers of a cluster, who leads, and where the data is", {
   skip,
-  timeout: 120_000,
+  timeout: 900_000,
 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "lazuli-members-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
